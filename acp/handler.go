@@ -1,0 +1,36 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+)
+
+// Appender is a value that writes itself as JSON at the end of dst.
+type Appender interface {
+	AppendJSON(dst []byte) []byte
+}
+
+// Handler answers the messages one side of a connection receives. AgentSide
+// and ClientSide make one from typed handlers; a program that wants the raw
+// messages implements it directly. Params are valid until the call returns.
+type Handler interface {
+	// HandleRequest returns the result, or an error. An *Error reaches the
+	// peer as it is; any other error reaches it as an internal error.
+	HandleRequest(ctx context.Context, method string, params json.RawMessage) (Appender, error)
+	HandleNotification(ctx context.Context, method string, params json.RawMessage) error
+}
+
+// Caller sends requests and notifications to the peer. A runtime.Conn is one.
+type Caller interface {
+	// Call sends a request and decodes the answer into result. An error
+	// answer is returned as *Error.
+	Call(ctx context.Context, method string, params Appender, result json.Unmarshaler) error
+	Notify(ctx context.Context, method string, params Appender) error
+}
+
+// ExtHandler is implemented by an AgentHandler or ClientHandler that wants
+// methods outside the protocol, which start with an underscore.
+type ExtHandler interface {
+	ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+	ExtNotification(ctx context.Context, method string, params json.RawMessage) error
+}
