@@ -15,19 +15,18 @@ const opRead = "fs/read_text_file"
 // disk, byte order mark and line ends included. The file must be a regular file
 // of at most Options.MaxRead bytes, UTF-8, and without NUL.
 func (w *Workspace) ReadText(path string, lines Range) (string, error) {
-	text, err := w.readText(path)
+	var text string
+	err := w.at(opRead, path, func(p *place) (err error) {
+		text, err = w.readText(p)
+		return err
+	})
 	if err != nil {
-		return "", &Error{Op: opRead, Path: path, Err: reason(err)}
+		return "", err
 	}
 	return lines.Of(text), nil
 }
 
-func (w *Workspace) readText(path string) (string, error) {
-	p, err := w.find(path)
-	if err != nil {
-		return "", err
-	}
-	defer p.close()
+func (w *Workspace) readText(p *place) (string, error) {
 	f, err := w.openFile(p, os.O_RDONLY)
 	if err != nil {
 		return "", err

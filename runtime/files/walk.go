@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	maxLinks   = 40
-	maxRetries = 3
+	maxLinks = 40
+	maxTries = 20
 )
 
 // place is where a path leads once every link is resolved: an open directory
@@ -43,7 +43,26 @@ func (p *place) location() Location {
 	}
 }
 
-// find resolves a path that an agent sent.
+// at calls do with the place a path leads to. When somebody changes that place
+// meanwhile, as a concurrent write does, it looks again.
+func (w *Workspace) at(op, path string, do func(*place) error) error {
+	var err error
+	for range maxTries {
+		var p *place
+		if p, err = w.find(path); err == nil {
+			err = do(p)
+			p.close()
+		}
+		if !errors.Is(err, ErrChanged) {
+			break
+		}
+	}
+	if err != nil {
+		return &Error{Op: op, Path: path, Err: reason(err)}
+	}
+	return nil
+}
+
 func (w *Workspace) find(path string) (*place, error) {
 	if err := checkPath(path); err != nil {
 		return nil, err
@@ -52,13 +71,7 @@ func (w *Workspace) find(path string) (*place, error) {
 	if !ok {
 		return nil, w.outside()
 	}
-	for try := 1; ; try++ {
-		p, err := w.walk(r, names)
-		if errors.Is(err, ErrChanged) && try < maxRetries {
-			continue
-		}
-		return p, err
-	}
+	return w.walk(r, names)
 }
 
 func (w *Workspace) outside() error {

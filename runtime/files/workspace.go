@@ -141,38 +141,37 @@ func (l Location) Protected() error {
 // Resolve applies the rules of the workspace to the path of a file without
 // touching the file, for an editor that serves the text of a buffer: roots,
 // links, file type and hard links. The file need not exist.
-func (w *Workspace) Resolve(path string) (Location, error) {
-	p, err := w.find(path)
-	if err != nil {
-		return Location{}, &Error{Op: "resolve", Path: path, Err: reason(err)}
-	}
-	defer p.close()
-	if p.info != nil {
-		if err := w.checkFile(p.info); err != nil {
-			return Location{}, &Error{Op: "resolve", Path: path, Err: err}
+func (w *Workspace) Resolve(path string) (loc Location, err error) {
+	err = w.at("resolve", path, func(p *place) error {
+		loc = p.location()
+		if p.info == nil {
+			return nil
 		}
+		return w.checkFile(p.info)
+	})
+	if err != nil {
+		return Location{}, err
 	}
-	return p.location(), nil
+	return loc, nil
 }
 
 // ResolveDir is Resolve for a directory that must exist, such as the working
 // directory of a command.
-func (w *Workspace) ResolveDir(path string) (Location, error) {
-	p, err := w.find(path)
+func (w *Workspace) ResolveDir(path string) (loc Location, err error) {
+	err = w.at("resolve", path, func(p *place) error {
+		loc = p.location()
+		switch {
+		case p.info == nil:
+			return fs.ErrNotExist
+		case !p.info.IsDir():
+			return ErrNotDir
+		}
+		return nil
+	})
 	if err != nil {
-		return Location{}, &Error{Op: "resolve", Path: path, Err: reason(err)}
+		return Location{}, err
 	}
-	defer p.close()
-	switch {
-	case p.info == nil:
-		err = fs.ErrNotExist
-	case !p.info.IsDir():
-		err = ErrNotDir
-	}
-	if err != nil {
-		return Location{}, &Error{Op: "resolve", Path: path, Err: reason(err)}
-	}
-	return p.location(), nil
+	return loc, nil
 }
 
 // checkFile applies the rules that a file's status can answer.

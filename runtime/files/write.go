@@ -25,25 +25,13 @@ const (
 // A name that other programs run or trust gives a *ProtectedError; see
 // WriteApproved.
 func (w *Workspace) WriteText(path, content string) error {
-	return w.write(path, content, false)
+	return w.at(opWrite, path, func(p *place) error { return w.replace(p, content, false) })
 }
 
 // WriteApproved is WriteText for a path whose writing the user has approved. It
 // also writes protected names, except those that are always denied.
 func (w *Workspace) WriteApproved(path, content string) error {
-	return w.write(path, content, true)
-}
-
-func (w *Workspace) write(path, content string, approved bool) error {
-	p, err := w.find(path)
-	if err == nil {
-		err = w.replace(p, content, approved)
-		p.close()
-	}
-	if err != nil {
-		return &Error{Op: opWrite, Path: path, Err: reason(err)}
-	}
-	return nil
+	return w.at(opWrite, path, func(p *place) error { return w.replace(p, content, true) })
 }
 
 func (w *Workspace) replace(p *place, content string, approved bool) error {
