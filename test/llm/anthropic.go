@@ -23,8 +23,8 @@ func anthropic(w http.ResponseWriter, r *http.Request) {
 	var conversation []event
 	for _, m := range req.Messages {
 		var blocks []struct {
-			Type, Text string
-			Content    json.RawMessage
+			Type, Text, Name string
+			Content, Input   json.RawMessage
 		}
 		if json.Unmarshal(m.Content, &blocks) != nil {
 			var text string
@@ -35,6 +35,8 @@ func anthropic(w http.ResponseWriter, r *http.Request) {
 			switch b.Type {
 			case "text":
 				conversation = append(conversation, event{m.Role, b.Text})
+			case "tool_use":
+				conversation = append(conversation, event{"call", canonical(b.Name, b.Input)})
 			case "tool_result":
 				conversation = append(conversation, event{"result", resultText(b.Content)})
 			}

@@ -21,6 +21,10 @@ func gemini(w http.ResponseWriter, r *http.Request) {
 			Parts []struct {
 				Text             string
 				FunctionResponse *struct{ Response json.RawMessage }
+				FunctionCall     *struct {
+					Name string
+					Args json.RawMessage
+				}
 			}
 		}
 	}
@@ -31,15 +35,21 @@ func gemini(w http.ResponseWriter, r *http.Request) {
 	var conversation []event
 	for _, c := range req.Contents {
 		for _, p := range c.Parts {
-			if p.FunctionResponse != nil {
+			switch {
+			case p.FunctionCall != nil:
+				conversation = append(conversation, event{"call", canonical(p.FunctionCall.Name, p.FunctionCall.Args)})
+			case p.FunctionResponse != nil:
 				conversation = append(conversation, event{"result", string(p.FunctionResponse.Response)})
-			} else {
+			default:
 				conversation = append(conversation, event{c.Role, p.Text})
 			}
 		}
 	}
 	steps := turn(conversation, len(req.Tools))
 	chunk := func(finish string, parts ...object) object {
+		if parts == nil {
+			parts = []object{} // null makes the agent fail
+		}
 		candidate := object{"index": 0, "content": object{"role": "model", "parts": parts}}
 		if finish != "" {
 			candidate["finishReason"] = finish

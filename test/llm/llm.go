@@ -63,26 +63,40 @@ var directive = regexp.MustCompile(`(?m)^(SAY|THINK|CALL|SLOW) (.+?)[ \t]*$`)
 // event is one entry of a conversation as both vendors' requests hold it.
 type event struct {
 	kind string // user, call, result
-	text string
+	text string // of a call: see canonical
 }
 
-// turn returns what to stream now: the steps after as many calls as the
-// conversation holds results, up to the next call.
+// canonical names a call by tool and input, however the input was formatted.
+func canonical(tool string, input json.RawMessage) string {
+	var v any
+	json.Unmarshal(input, &v)
+	b, _ := json.Marshal(v)
+	return tool + " " + string(b)
+}
+
+// turn returns what to stream now: the steps up to the first call that the
+// conversation does not hold yet. Agents reorder results and reminders, so
+// calls are recognised by what they are, not by where they stand; a script
+// that wants one call twice varies its input.
 func turn(conversation []event, tools int) []step {
 	if tools == 0 { // a title or a summary, not the conversation
 		return []step{{"SAY", "Scripted session"}}
 	}
 	var steps []step
-	results, last := 0, ""
-	for i := len(conversation) - 1; i >= 0 && steps == nil; i-- {
-		switch e := conversation[i]; e.kind {
+	result := ""
+	made := map[string]bool{}
+	for _, e := range conversation {
+		switch e.kind {
+		case "call":
+			made[e.text] = true
 		case "result":
-			if results++; results == 1 {
-				last = e.text
-			}
+			result = e.text
 		case "user":
-			for _, m := range directive.FindAllStringSubmatch(e.text, -1) {
-				steps = append(steps, step{m[1], m[2]})
+			if found := directive.FindAllStringSubmatch(e.text, -1); found != nil {
+				steps = nil
+				for _, m := range found {
+					steps = append(steps, step{m[1], m[2]})
+				}
 			}
 		}
 	}
@@ -92,16 +106,14 @@ func turn(conversation []event, tools int) []step {
 	var out []step
 	for _, s := range steps {
 		out = append(out, s)
-		if s.word != "CALL" {
-			continue
+		if s.word == "CALL" {
+			if !made[canonical(s.call())] {
+				return out
+			}
+			out = nil
 		}
-		if results == 0 {
-			return out
-		}
-		results--
-		out = nil
 	}
-	return append(out, step{"SAY", "Done. " + last})
+	return append(out, step{"SAY", "Done. " + result})
 }
 
 // stream walks the steps of a turn, waiting where the script says so.

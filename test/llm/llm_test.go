@@ -7,27 +7,24 @@ import (
 	"testing"
 )
 
-func TestTurnAdvancesByOneCallPerResult(t *testing.T) {
+func TestTurnGoesOnAfterTheCallsThatWereMade(t *testing.T) {
 	t.Parallel()
 	const script = "SAY one\nCALL read {\"a\":1}\nSAY two\nCALL write {}\nSAY three"
 	for _, test := range []struct {
-		results []string
-		want    string
+		made []event
+		want string
 	}{
 		{nil, `SAY one, CALL read {"a":1}`},
-		{[]string{"r1"}, "SAY two, CALL write {}"},
-		{[]string{"r1", "r2"}, "SAY three, SAY Done. r2"},
+		{[]event{{"call", canonical("read", []byte(`{ "a" : 1 }`))}, {"result", "r1"}}, "SAY two, CALL write {}"},
+		{[]event{{"call", `read {"a":1}`}, {"result", "r1"}, {"call", "write {}"}, {"result", "r2"}}, "SAY three, SAY Done. r2"},
 	} {
-		conversation := []event{{"user", "context"}, {"user", script}}
-		for _, r := range test.results {
-			conversation = append(conversation, event{"result", r})
-		}
+		conversation := append([]event{{"user", "context"}, {"user", script}}, test.made...)
 		var got []string
 		for _, s := range turn(conversation, 1) {
 			got = append(got, s.word+" "+s.arg)
 		}
 		if g := strings.Join(got, ", "); g != test.want {
-			t.Errorf("after %v: got %s, want %s", test.results, g, test.want)
+			t.Errorf("after %v: got %s, want %s", test.made, g, test.want)
 		}
 	}
 }

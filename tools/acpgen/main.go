@@ -19,14 +19,15 @@ func main() {
 }
 
 func run() error {
-	d, err := schema.Load("schema/v1/schema.json")
+	d, err := schema.Load(schema.V1)
 	if err != nil {
 		return err
 	}
-	p := ir.Patches{}
-	for _, x := range []string{"SessionInfoUpdate.title", "SessionInfoUpdate.updatedAt", "CompactionUpdate.summary", "CompactionUpdate.error", "CompactionUpdate._meta"} {
-		p[x] = true
+	patches, err := schema.ReadPatches(schema.Tree)
+	if err != nil {
+		return err
 	}
+	p := ir.Patches(patches.Of(schema.V1))
 	s, err := ir.Lower(d, p)
 	if err != nil {
 		return err
