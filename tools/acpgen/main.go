@@ -64,5 +64,9 @@ func editor(s *ir.Spec) ([]emit.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return emit.Neovim(s, words{}, rows)
+	docs, err := schema.ReadDocs(schema.Tree)
+	if err != nil {
+		return nil, err
+	}
+	return emit.Neovim(s, docs.For(schema.V1), rows)
 }
