@@ -20,28 +20,27 @@ type frame struct {
 	session []byte // text of the sessionId in params or result, nil when absent
 	version bool   // "jsonrpc":"2.0" was there
 	problem string // what is wrong with the envelope, "" when nothing is
-}
 
-func (f *frame) isRequest() bool      { return f.method != nil && f.id != nil }
-func (f *frame) isNotification() bool { return f.method != nil && f.id == nil }
-func (f *frame) isResponse() bool     { return f.method == nil && (f.result != nil || f.err != nil) }
+	scan scanner // here, so that a frame is all a message costs
+	seen int
+}
 
 // parse checks that msg is one JSON value in UTF-8 and reads the envelope. An
 // error means it is no JSON; f.problem means it is no JSON-RPC message. What
 // could be read of the envelope is in f either way. Unpaired surrogate escapes
 // in msg are replaced in place.
 func (f *frame) parse(msg []byte, lim *Limits) error {
-	*f = frame{}
+	*f = frame{scan: scanner{b: msg, lim: lim}}
 	if !utf8.Valid(msg) {
 		return badUTF8(msg)
 	}
-	s := scanner{b: msg, depth: lim.Depth}
+	s := &f.scan
 	if s.peek() != '{' {
 		if !s.value(0) {
 			return s.err()
 		}
 		f.problem = "not an object"
-	} else if !f.envelope(&s, lim) {
+	} else if !s.members(0, f) {
 		return s.err()
 	}
 	if s.peek() != 0 || s.p < len(msg) {
@@ -64,65 +63,67 @@ const (
 	seenError
 )
 
-func (f *frame) envelope(s *scanner, lim *Limits) bool {
-	seen := 0
-	return s.members(0, func(s *scanner, name []byte, level int) (bool, bool) {
-		bit := member(name)
-		if bit == 0 {
-			return false, true
-		}
-		if seen&bit != 0 {
-			f.bad("duplicate member " + string(name))
-			return false, true
-		}
-		seen |= bit
-		first := s.peek()
-		start := s.p
-		var ok bool
-		if (bit == seenParams || bit == seenResult) && first == '{' {
-			ok = s.members(level, f.findSession)
-		} else {
-			ok = s.value(level)
-		}
-		if !ok {
-			return true, false
-		}
-		raw := s.b[start:s.p]
-		switch bit {
-		case seenVersion:
-			f.version = string(raw) == `"2.0"`
-		case seenID:
+// member takes a member of the envelope (level 1) or of params or result (2),
+// when it means something to the frame.
+func (f *frame) member(name []byte, level int) (took, ok bool) {
+	if level > 1 {
+		return f.inner(name)
+	}
+	bit := envelopeMember(name)
+	if bit == 0 {
+		return false, true
+	}
+	if f.seen&bit != 0 {
+		f.bad("duplicate member " + string(name))
+		return false, true
+	}
+	f.seen |= bit
+	s := &f.scan
+	first := s.peek()
+	start := s.p
+	if (bit == seenParams || bit == seenResult) && first == '{' {
+		ok = s.members(level, f)
+	} else {
+		ok = s.value(level)
+	}
+	if !ok {
+		return true, false
+	}
+	raw := s.b[start:s.p]
+	switch bit {
+	case seenVersion:
+		f.version = string(raw) == `"2.0"`
+	case seenID:
+		if f.key, ok = requestID(raw, s.lim.ID); ok {
 			f.id = raw
-			f.key, ok = requestID(raw, lim.ID)
-			if !ok {
-				f.id = nil
-				f.bad("id is not null, an integer or a short string")
-			}
-		case seenMethod:
-			if first != '"' {
-				f.bad("method is not a string")
-				raw = []byte(`""`)
-			}
-			f.method = text(raw)
-		case seenParams:
-			f.params = raw
-			if first != '{' && first != '[' && first != 'n' {
-				f.bad("params are neither an object nor an array")
-			}
-		case seenResult:
-			f.result = raw
-		case seenError:
-			f.err = raw
-			if first != '{' {
-				f.bad("error is not an object")
-			}
+		} else {
+			f.bad("id is not null, an integer or a short string")
 		}
-		return true, true
-	})
+	case seenMethod:
+		if first != '"' {
+			f.bad("method is not a string")
+			raw = []byte(`""`)
+		}
+		f.method = text(raw)
+	case seenParams:
+		f.params = raw
+		if first != '{' && first != '[' && first != 'n' {
+			f.bad("params are neither an object nor an array")
+		}
+	case seenResult:
+		f.result = raw
+	case seenError:
+		f.err = raw
+		if first != '{' {
+			f.bad("error is not an object")
+		}
+	}
+	return true, true
 }
 
-// findSession notes the session id among the members of params or result.
-func (f *frame) findSession(s *scanner, name []byte, level int) (bool, bool) {
+// inner notes the session id among the members of params or result.
+func (f *frame) inner(name []byte) (took, ok bool) {
+	s := &f.scan
 	if string(name) != `"sessionId"` || s.peek() != '"' {
 		return false, true
 	}
@@ -156,8 +157,8 @@ func (f *frame) check() string {
 	return ""
 }
 
-// member returns the bit of an envelope member, 0 for any other name.
-func member(name []byte) int {
+// envelopeMember returns the bit of a member, 0 for any other name.
+func envelopeMember(name []byte) int {
 	if bytes.IndexByte(name, '\\') >= 0 {
 		name = []byte(`"` + string(text(name)) + `"`)
 	}
@@ -217,26 +218,24 @@ func smallInt(raw []byte) (n int64, ok bool) {
 	return n, true
 }
 
+// anyDepth is for text of our own.
+var anyDepth = &Limits{Depth: math.MaxInt, ID: math.MaxInt}
+
 // sessionOf returns the sessionId among the top-level members of params, ""
 // when there is none.
 func sessionOf(params []byte) string {
-	var f frame
-	s := scanner{b: params, depth: math.MaxInt}
-	if s.peek() == '{' {
-		s.members(0, func(s *scanner, name []byte, level int) (bool, bool) {
-			took, ok := f.findSession(s, name, level)
-			return took, ok && f.session == nil // stop as soon as it is known
-		})
+	f := frame{scan: scanner{b: params, lim: anyDepth}}
+	if f.scan.peek() == '{' {
+		f.scan.members(1, &f)
 	}
 	return string(f.session)
 }
 
 // peekFrame reads what the beginning of a message tells of its envelope.
 func peekFrame(head []byte, lim *Limits) *frame {
-	f := new(frame)
-	s := scanner{b: head, depth: lim.Depth}
-	if s.peek() == '{' {
-		f.envelope(&s, lim)
+	f := &frame{scan: scanner{b: head, lim: lim}}
+	if f.scan.peek() == '{' {
+		f.scan.members(0, f)
 	}
 	return f
 }

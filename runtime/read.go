@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -12,13 +11,14 @@ import (
 func (c *Conn) read() {
 	defer close(c.readDone)
 	var buf *buffer
+	f := new(frame)
 	for {
 		if buf == nil {
 			buf = newBuffer()
 		}
 		msg, err := c.t.Read(buf.b[:0])
-		var big *TooLargeError
-		if errors.As(err, &big) && len(msg) == 0 && c.tooLarge(big, err) {
+		if big, ok := err.(*TooLargeError); ok {
+			c.tooLarge(big)
 			continue
 		}
 		if len(msg) > 0 {
@@ -27,7 +27,7 @@ func (c *Conn) read() {
 				c.opts.Tap(Inbound, msg)
 			}
 			c.count.received.Add(1)
-			if c.receive(buf, err != nil) {
+			if c.receive(f, buf, err != nil) {
 				buf = nil
 			}
 		}
@@ -52,9 +52,8 @@ func (c *Conn) hangUp(cause error) {
 
 // receive handles one message and reports whether it kept buf. The last line
 // before the end of the stream may be cut: it is not answered then.
-func (c *Conn) receive(buf *buffer, last bool) (kept bool) {
+func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
 	msg := buf.b
-	var f frame
 	if err := f.parse(msg, &c.lim); err != nil {
 		c.unreadable(msg, err, last)
 		return false
@@ -64,14 +63,14 @@ func (c *Conn) receive(buf *buffer, last bool) (kept bool) {
 	}
 	switch {
 	case f.problem != "":
-		c.malformed(&f, msg)
+		c.malformed(f, msg)
 		return false
 	case f.method == nil:
-		return c.response(&f, buf)
+		return c.response(f, buf)
 	case f.id == nil:
-		return c.notification(&f, buf)
+		return c.notification(f, buf)
 	}
-	return c.request(&f, buf)
+	return c.request(f, buf)
 }
 
 // unreadable deals with a line that is no JSON.
@@ -118,10 +117,7 @@ func (c *Conn) claimed(f *frame) *call {
 }
 
 // tooLarge deals with a message above the limit, going by its beginning.
-func (c *Conn) tooLarge(big *TooLargeError, err error) bool {
-	if err != error(big) {
-		return false // the end of the stream
-	}
+func (c *Conn) tooLarge(big *TooLargeError) {
 	f := peekFrame(big.Head, &c.lim)
 	switch {
 	case f.method != nil && f.id == nil: // a notification, or its id comes later
@@ -135,7 +131,6 @@ func (c *Conn) tooLarge(big *TooLargeError, err error) bool {
 		c.refuse(nil, acp.ErrorCodeInvalidRequest, big.Error())
 	}
 	c.fault(FaultTooLarge, big, big.Head)
-	return true
 }
 
 // response hands an answer to the call it belongs to.
@@ -201,15 +196,17 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 		c.in.cancelPrompts(string(f.session))
 		c.flow.add(len(buf.b))
 		c.work.add()
-		go func() {
-			defer c.work.done()
-			c.notify(&s)
-		}()
+		go c.notifyNow(s)
 		return true
 	}
 	c.flow.add(len(buf.b))
 	c.push(c.laneFor(f.session), s)
 	return true
+}
+
+func (c *Conn) notifyNow(s step) {
+	defer c.work.done()
+	c.notify(&s)
 }
 
 // params returns the params as handlers get them: absent and null are an

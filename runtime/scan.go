@@ -11,10 +11,10 @@ import (
 // scanner checks JSON text in one pass without building values. Text that is
 // not UTF-8 is refused before it starts, so only ASCII matters to it.
 type scanner struct {
-	b     []byte
-	p     int
-	depth int // containers allowed inside each other
-	why   string
+	b   []byte
+	p   int
+	lim *Limits
+	why string
 }
 
 // SyntaxError reports a message that is not JSON.
@@ -66,7 +66,7 @@ func (s *scanner) value(level int) bool {
 		_, ok := s.str()
 		return ok
 	case '{':
-		return s.members(level, func(*scanner, []byte, int) (bool, bool) { return false, true })
+		return s.members(level, nil)
 	case '[':
 		return s.elements(level)
 	case 't':
@@ -82,11 +82,11 @@ func (s *scanner) value(level int) bool {
 	}
 }
 
-// members passes over the object at the cursor. visit sees each name, quotes
-// included, with the cursor before its value; it reports whether it took the
-// value, and whether to go on.
-func (s *scanner) members(level int, visit func(s *scanner, name []byte, level int) (took, ok bool)) bool {
-	if level >= s.depth {
+// members passes over the object at the cursor. f, unless nil, sees each name,
+// quotes included, with the cursor before its value; it reports whether it took
+// the value, and whether to go on.
+func (s *scanner) members(level int, f *frame) bool {
+	if level >= s.lim.Depth {
 		return s.fail("nesting too deep")
 	}
 	s.p++
@@ -106,8 +106,13 @@ func (s *scanner) members(level int, visit func(s *scanner, name []byte, level i
 			return s.fail("expected ':'")
 		}
 		s.p++
-		took, ok := visit(s, name, level+1)
-		if !ok || !took && !s.value(level+1) {
+		took := false
+		if f != nil {
+			if took, ok = f.member(name, level+1); !ok {
+				return false
+			}
+		}
+		if !took && !s.value(level+1) {
 			return false
 		}
 		switch s.peek() {
@@ -123,7 +128,7 @@ func (s *scanner) members(level int, visit func(s *scanner, name []byte, level i
 }
 
 func (s *scanner) elements(level int) bool {
-	if level >= s.depth {
+	if level >= s.lim.Depth {
 		return s.fail("nesting too deep")
 	}
 	s.p++
