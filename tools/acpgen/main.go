@@ -64,9 +64,5 @@ func editor(s *ir.Spec) ([]emit.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	events, err := emit.EventTable(s, rows)
-	if err != nil {
-		return nil, err
-	}
-	return emit.Events(events)
+	return emit.Neovim(s, words{}, rows)
 }
