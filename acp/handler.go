@@ -29,7 +29,10 @@ type Caller interface {
 }
 
 // ExtHandler is implemented by an AgentHandler or ClientHandler that wants
-// methods outside the protocol, which start with an underscore.
+// methods the protocol does not have. Those of extensions start with an
+// underscore, those of newer versions do not; return MethodNotFound for a
+// method you do not know. Without an ExtHandler all of them are answered so.
+// Spec: https://agentclientprotocol.com/protocol/extensibility
 type ExtHandler interface {
 	ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	ExtNotification(ctx context.Context, method string, params json.RawMessage) error
