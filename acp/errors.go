@@ -137,3 +137,13 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 	d.End()
 	return d.Err()
 }
+
+// NoVariant returns the error for a union that is nil where one variant must
+// be chosen.
+func NoVariant(union string) error { return errors.New(union + " is nil: no variant is set") }
+
+// NoResult returns the error for a handler that returned neither the result
+// its method requires nor an error.
+func NoResult(method string) *Error {
+	return &Error{Code: ErrorCodeInternalError, Message: method + ": the handler returned no result"}
+}

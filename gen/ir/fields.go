@@ -56,6 +56,9 @@ func (l *lowering) field(owner, wire string, n *schema.Node, required bool) *Fie
 	}{{"minimum", &f.Min}, {"maximum", &f.Max}, {"minLength", &f.MinLen}, {"minItems", &f.MinItems}} {
 		if x := n.Get(k.keyword); x != nil {
 			*k.to = x.Num.String()
+			if _, err := x.Num.Int64(); err != nil && ref.Prim != "number" {
+				l.fail(x.Ptr, "%s is %s, which is not an integer", k.keyword, *k.to)
+			}
 		}
 	}
 	if f.Encoding != "" && (f.Encoding != "base64" || ref.Prim != "string") {

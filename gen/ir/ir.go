@@ -45,6 +45,7 @@ type Type struct {
 	Union        *Union       `json:",omitempty"`
 	Side, Method string       `json:",omitempty"`
 	Target       string       `json:",omitempty"` // of an alias
+	Default      string       `json:",omitempty"` // of an enum: taken for an absent or unusable value
 	Hand         string       `json:",omitempty"` // name of the hand-written Go type that stands for it
 	Node         *schema.Node `json:"-"`
 }

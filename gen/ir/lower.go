@@ -139,7 +139,7 @@ func (l *lowering) enum(t *Type, branches []*schema.Node) bool {
 	if len(values) == 0 {
 		return false
 	}
-	t.Kind, t.Values, t.Open = EnumStr, values, open
+	t.Kind, t.Values, t.Open, t.Default = EnumStr, values, open, l.overlay.Defaults[t.Name]
 	if ty == "integer" {
 		t.Kind, t.Format = EnumInt, branches[0].Get("format").Text()
 	}

@@ -2,12 +2,13 @@ package ir
 
 // Overlay is what the project knows about a schema and the schema does not say.
 type Overlay struct {
-	Patches map[string]bool   // "Definition.member": members with three states
-	Strict  Marks             // members that are never repaired
-	Secrets Marks             // members that are never printed
-	Hand    map[string]string // definition -> hand-written Go type
-	UseHand func(def string)  // told when an entry of Hand applies
-	Words   Words             // nil: no words
+	Patches  map[string]bool   // "Definition.member": members with three states
+	Strict   Marks             // members that are never repaired
+	Secrets  Marks             // members that are never printed
+	Hand     map[string]string // definition -> hand-written Go type
+	UseHand  func(def string)  // told when an entry of Hand applies
+	Defaults map[string]string // enum -> value taken for an absent or unusable one
+	Words    Words             // nil: no words
 }
 
 // Marks is a set of "Definition.member" that remembers which were met.

@@ -21,6 +21,9 @@ func (l *lowering) union(t *Type, n *schema.Node, keyword string, branches []*sc
 	if t.Kind == ByType && len(shared) > 0 {
 		l.fail(n.Ptr, "members next to branches that need not be objects")
 	}
+	if u.Absent != nil && (!u.TagOnError || u.Default != nil) {
+		l.fail(n.Ptr, "a branch for an absent tag is only known where a bad tag counts as absent, and without another branch that has no tag")
+	}
 	t.Open = u.Other != nil
 }
 

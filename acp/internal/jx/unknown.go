@@ -41,7 +41,7 @@ func (u *Unknown) Add(d *Dec, key []byte, outer *Outer) {
 		return
 	}
 	if u.has(key) {
-		d.dup()
+		d.Duplicate()
 		return
 	}
 	u.n++
