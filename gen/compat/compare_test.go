@@ -25,7 +25,7 @@ func lower(t *testing.T, text string) *ir.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ir.Lower(d, ir.Patches{"DoRequest.three": true})
+	s, err := ir.Lower(d, ir.Overlay{Patches: map[string]bool{"DoRequest.three": true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +119,7 @@ func TestStableToUnstableBreaksNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := ir.Lower(d, ir.Patches(patches.Of(e)))
+		s, err := ir.Lower(d, ir.Overlay{Patches: patches.Of(e)})
 		if err != nil {
 			t.Fatal(err)
 		}
