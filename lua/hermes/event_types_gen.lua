@@ -115,7 +115,7 @@
 ---| "ExtNotification" # The agent sends a notification that is not part of the protocol.
 ---| "ConnectionFailed" # An agent could not be started or did not answer as an agent should.
 ---| "Disconnected" # A connection ended, whoever ended it.
----| "AgentStderr" # The agent wrote a line to its standard error.
+---| "AgentStderr" # The agent wrote a line that is no message: to its standard error, or by mistake.
 ---| "StateChanged" # A connection or a session went from one state to another.
 ---| "TurnStarted" # A prompt went to the agent.
 ---| "TurnEnded" # A turn is over, in whatever way.
@@ -128,6 +128,7 @@
 ---| "FileWritten" # A file has been written for the agent.
 ---| "TerminalData" # A command that runs for the agent printed something.
 ---| "TerminalExited" # A command that ran for the agent ended.
+---| "TrafficMessage" # A message went to an agent or came from it. Fires only while somebody listens.
 
 ---The agent repeats text of the user, mostly while a session is loaded.
 ---@class hermes.event.UserTextMessage: hermes.SessionData, hermes.UpdateData
@@ -631,8 +632,9 @@
 ---@field signal? string # The signal that ended the agent.
 ---@field stderr_tail? string[] # The last lines that the agent wrote to its standard error.
 
----The agent wrote a line to its standard error.
+---The agent wrote a line that is no message: to its standard error, or by mistake.
 ---@class hermes.event.AgentStderr: hermes.EventData
+---@field stream "stderr"|"stdout" # Where the agent wrote it.
 ---@field line string # The line without its end.
 
 ---A connection or a session went from one state to another.
@@ -656,7 +658,7 @@
 ---A request to an agent failed.
 ---@class hermes.event.RequestFailed: hermes.EventData
 ---@field opId? string # What the call returned; absent when the agent's message was at fault.
----@field method string # The method that failed.
+---@field method? string # The method that failed; absent when the agent sent what is no message.
 ---@field sessionId? hermes.acp.SessionId # The session, when the method has one.
 ---@field kind string # Where the failure comes from, such as the agent or the connection.
 ---@field code? integer # The error code, when the agent answered with an error.
@@ -712,3 +714,10 @@
 ---@field terminalId hermes.acp.TerminalId # The terminal.
 ---@field exitCode? integer # The exit code; absent when a signal ended the command.
 ---@field signal? string # The signal that ended the command.
+
+---A message went to an agent or came from it. Fires only while somebody listens.
+---@class hermes.event.TrafficMessage: hermes.EventData
+---@field direction "in"|"out" # From the agent or to it.
+---@field time string # When, as RFC 3339 in UTC.
+---@field seq integer # Counts the messages of the connection.
+---@field message string # The message as it is on the wire.

@@ -377,6 +377,7 @@ M.events = {
   FileWritten = { source = "local" },
   TerminalData = { source = "local" },
   TerminalExited = { source = "local" },
+  TrafficMessage = { source = "local" },
 }
 
 ---Alias to name.
