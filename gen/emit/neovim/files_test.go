@@ -16,7 +16,7 @@ import (
 
 const root = "../../.."
 
-// load reads the stable schema and its words, once: nothing changes them.
+// load reads the stable schema once: nothing changes it.
 var load = sync.OnceValues(func() (*ir.Spec, error) {
 	d, err := schema.Load(schema.V1)
 	if err != nil {
@@ -29,6 +29,8 @@ var load = sync.OnceValues(func() (*ir.Spec, error) {
 	return ir.Lower(d, ir.Patches(patches.Of(schema.V1)))
 })
 
+var words = sync.OnceValues(func() (*schema.Docs, error) { return schema.ReadDocs(schema.Tree) })
+
 // v1 is the stable schema with its words and rows of its own to change.
 func v1(t *testing.T) (*ir.Spec, Words, EventRows) {
 	t.Helper()
@@ -36,7 +38,7 @@ func v1(t *testing.T) (*ir.Spec, Words, EventRows) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	docs, err := schema.ReadDocs(schema.Tree)
+	docs, err := words()
 	if err != nil {
 		t.Fatal(err)
 	}
