@@ -26,7 +26,7 @@ var load = sync.OnceValues(func() (*ir.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ir.Lower(d, ir.Patches(patches.Of(schema.V1)))
+	return ir.Lower(d, ir.Overlay{Patches: patches.Of(schema.V1)})
 })
 
 var words = sync.OnceValues(func() (*schema.Docs, error) { return schema.ReadDocs(schema.Tree) })
