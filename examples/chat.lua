@@ -1,64 +1,65 @@
 -- A chat with an agent in one buffer, built on Hermes' functions and events.
---
---   :HermesChat [agent]   opens it; <CR> sends, <C-c> cancels, q closes
---
--- Every part of the conversation is a block: an extmark over its lines. What
--- arrives later (text, output, a status) goes where its block is by then.
+-- :HermesChat [agent] opens it, <CR> sends, <C-c> cancels, q closes.
+-- Each part of the conversation is a block, an extmark over its lines, so that
+-- what comes later (more text, output, a status) finds its place.
 
 local hermes, api = require("hermes"), vim.api
 local ns = api.nvim_create_namespace("hermes_chat")
 local diff = vim.text and vim.text.diff or vim.diff
 local icons = { pending = "○", in_progress = "◐", completed = "●", failed = "✗" }
 local colors =
-  { in_progress = "DiagnosticInfo", completed = "DiagnosticOk", failed = "DiagnosticError" }
+  { completed = "DiagnosticOk", failed = "ErrorMsg", ["+"] = "Added", ["-"] = "Removed" }
 
 ---@class Chat
----@field buf integer
----@field blocks table<string, integer> extmarks by what they show
----@field session? string
+---@field blocks table<string, integer> extmarks by name
 local Chat = {}
 Chat.__index = Chat
 
---- Adds a block above the prompt line. Text that streams starts anew after it.
-function Chat:add(lines, group, key)
-  self.blocks.text, self.blocks.thought = nil, nil
-  local row = api.nvim_buf_line_count(self.buf) - 1
-  api.nvim_buf_set_lines(self.buf, row, row, true, lines)
-  self.blocks[key or "last"] = self:mark(row, row + #lines, group)
-end
-
+--- Puts an extmark on some rows; the one with that id, if given.
 function Chat:mark(first, last, group, id)
-  return api.nvim_buf_set_extmark(self.buf, ns, first, 0, {
-    id = id,
-    end_row = last,
-    hl_group = group,
-    right_gravity = false,
-    strict = false,
-  })
+  local opts = { id = id, end_row = last, hl_group = group, right_gravity = false }
+  return api.nvim_buf_set_extmark(self.buf, ns, first, 0, opts)
 end
 
---- Shows the lines of a block, in place when it is there already.
-function Chat:show(key, lines, group)
-  local id = self.blocks[key]
-  if not id then
-    return self:add(lines, group, key)
+--- The first row of a block and the row after it.
+function Chat:rows(name)
+  local mark = api.nvim_buf_get_extmark_by_id(self.buf, ns, self.blocks[name], { details = true })
+  return mark[1], mark[3].end_row
+end
+
+--- Shows a block, in place of what it had or above the prompt.
+function Chat:show(name, lines, group)
+  local first = api.nvim_buf_line_count(self.buf) - 1
+  local last = first
+  if self.blocks[name] then
+    first, last = self:rows(name)
+  else
+    self.blocks.text, self.blocks.thought = nil, nil -- streamed text starts anew below
   end
-  local mark = api.nvim_buf_get_extmark_by_id(self.buf, ns, id, { details = true })
-  api.nvim_buf_set_lines(self.buf, mark[1], mark[3].end_row, false, lines)
-  self:mark(mark[1], mark[1] + #lines, group, id)
+  api.nvim_buf_set_lines(self.buf, first, last, true, lines)
+  self.blocks[name] = self:mark(first, first + #lines, group, self.blocks[name])
 end
 
 --- Adds text to the end of a block.
-function Chat:stream(key, text, group)
-  if not self.blocks[key] then
-    self:add({ "", "" }, group, key)
+function Chat:stream(name, text, group)
+  if not self.blocks[name] then
+    self:show(name, { "", "" }, group)
   end
-  local id = self.blocks[key]
-  local mark = api.nvim_buf_get_extmark_by_id(self.buf, ns, id, { details = true })
-  local row = mark[3].end_row - 1
+  local first, last = self:rows(name)
   local lines = vim.split(text, "\r?\n")
-  api.nvim_buf_set_text(self.buf, row, -1, row, -1, lines)
-  self:mark(mark[1], row + #lines, group, id)
+  api.nvim_buf_set_text(self.buf, last - 1, -1, last - 1, -1, lines)
+  self:mark(first, last - 1 + #lines, group, self.blocks[name])
+end
+
+function Chat:diff(name, change)
+  local text = diff(change.oldText or "", change.newText, { ctxlen = 2 })
+  local lines = vim.split(text, "\n", { trimempty = true })
+  lines[41] = lines[41] and "…"
+  self:show(name, vim.list_slice(lines, 1, 41), "Comment")
+  for i = 1, math.min(#lines, 40) do
+    local row = self:rows(name) + i
+    self:mark(row - 1, row, colors[lines[i]:sub(1, 1)])
+  end
 end
 
 function Chat:status(text)
@@ -66,132 +67,83 @@ function Chat:status(text)
   vim.cmd.redrawstatus({ bang = true })
 end
 
-function Chat:show_diff(change)
-  local lines = { "  " .. vim.fn.fnamemodify(change.path, ":~:.") }
-  local hunks = diff(change.oldText or "", change.newText, { ctxlen = 2 })
-  vim.list_extend(lines, vim.split(hunks, "\n", { trimempty = true }))
-  self:add(vim.list_slice(lines, 1, 40))
-  local first = api.nvim_buf_line_count(self.buf) - 1 - math.min(#lines, 40)
-  for i, line in ipairs(lines) do
-    local group = ({ ["+"] = "Added", ["-"] = "Removed", ["@"] = "Comment" })[line:sub(1, 1)]
-    if group and i <= 40 then
-      self:mark(first + i - 1, first + i, group)
-    end
-  end
-end
-
----@type table<string, fun(self: Chat, data: table)> what is shown of each event
+---@type table<string, fun(chat: Chat, data: table)> what is shown of an event
 local on = {
-  AgentTextMessage = function(self, data)
-    self:stream("text", data.text)
+  AgentTextMessage = function(chat, data)
+    chat:stream("text", data.text)
   end,
-  AgentTextThought = function(self, data)
-    self:stream("thought", data.text, "Comment")
+  AgentTextThought = function(chat, data)
+    chat:stream("thought", data.text, "Comment")
   end,
-  AgentPlan = function(self, data)
-    local lines = { "", "Plan" }
-    for _, entry in ipairs(data.entries) do
-      lines[#lines + 1] = ("  %s %s"):format(icons[entry.status], (entry.content:gsub("%s+", " ")))
+  AgentPlan = function(chat, data)
+    local lines = { "" }
+    for i, entry in ipairs(data.entries) do
+      lines[i + 1] = ("%s %s"):format(icons[entry.status] or "○", entry.content:gsub("\n", " "))
     end
-    self:show("plan", lines, "Special")
+    chat:show("plan", lines, "Special")
   end,
-  ToolCallState = function(self, data)
+  ToolCallState = function(chat, data)
     local call = data.toolCall
-    local status = call.status or "pending"
-    local title = (call.title or call.kind or "tool"):gsub("%s+", " ")
-    self:show(call.toolCallId, { "", icons[status] .. " " .. title }, colors[status] or "Title")
+    local title = ("%s %s"):format(icons[call.status] or "○", (call.title or ""):gsub("\n", " "))
+    chat:show(call.toolCallId, { "", title }, colors[call.status] or "DiagnosticInfo")
     for i, content in ipairs(call.content or {}) do
-      local key = ("%s/%d"):format(call.toolCallId, i)
-      if content.type == "diff" and not self.blocks[key] then
-        self:show_diff(content)
-        self.blocks[key] = self.blocks.last
+      if content.type == "diff" and not chat.blocks[call.toolCallId .. i] then
+        chat:diff(call.toolCallId .. i, content)
       end
     end
   end,
-  TerminalData = function(self, data)
-    self:stream(data.terminalId, data.chunk, "String")
+  TerminalData = function(chat, data)
+    chat:stream(data.terminalId, data.chunk, "String")
   end,
-  TurnStarted = function(self)
-    self.blocks = {}
-    self:status("working, <C-c> cancels")
+  TurnStarted = function(chat)
+    chat.blocks = {}
+    chat:status("working, <C-c> cancels")
   end,
-  TurnEnded = function(self, data)
-    local failed = data.error and data.error.message
-    if failed or data.stopReason ~= "end_turn" then
-      self:add({ "", failed or data.stopReason }, failed and "ErrorMsg" or "WarningMsg")
-    end
-    self:add({ "" })
-    self:status("ready")
+  TurnEnded = function(chat, data)
+    local how = data.error and data.error.message or data.stopReason
+    chat:show("end", { how ~= "end_turn" and how:gsub("\n", " ") or "" }, "WarningMsg")
+    chat:status("ready")
   end,
 }
 
---- Connects, opens a session and listens to it.
-function Chat:start(agent)
-  local function done(then_do)
-    return function(err, result)
-      if err then
-        self:add({ (err.message:gsub("\n", " ")) }, "ErrorMsg")
-        return self:status("failed")
-      end
-      then_do(result)
-    end
-  end
-  local function listen(result)
-    self.session = result.sessionId
-    self:status("ready")
-    for name, show in pairs(on) do
-      hermes.create_autocmd(name, {
-        group = self.group,
-        pattern = self.session,
-        callback = function(args)
-          show(self, args.data)
-        end,
-      })
-    end
-  end
-  self:status("connecting")
-  hermes.connect(agent, {
-    on_done = done(function()
-      hermes.create_session({ agent = agent, cwd = vim.fn.getcwd(), on_done = done(listen) })
-    end),
-  })
-end
-
-function Chat.open(agent)
+local function open(agent)
   vim.cmd("botright vnew")
-  local buf = api.nvim_get_current_buf()
-  local group = api.nvim_create_augroup("HermesChat" .. buf, {})
-  local self = setmetatable({ buf = buf, group = group, blocks = {} }, Chat)
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.undolevels = "prompt", "wipe", -1
-  vim.wo.wrap, vim.wo.linebreak, vim.wo.number, vim.wo.signcolumn = true, true, false, "no"
-  vim.wo.winbar = " " .. agent:gsub("%%", "%%%%") .. ": %{get(b:, 'hermes_chat', '')}"
+  vim.wo.linebreak, vim.wo.number, vim.wo.winbar = true, false, "%{get(b:, 'hermes_chat', '')}"
+  local buf, session = api.nvim_get_current_buf(), nil
+  local chat = setmetatable({ buf = buf, blocks = {} }, Chat)
+  local function show(args) -- a callback that returns true is removed
+    return not api.nvim_buf_is_valid(buf) or on[args.match](chat, args.data)
+  end
   local function cancel()
-    if self.session then
-      hermes.cancel(self.session)
+    return session and hermes.cancel(session)
+  end
+  local function send(text)
+    if session and text ~= "" then
+      local row = api.nvim_buf_line_count(buf) - 1
+      chat:mark(row - 1, row, "Title")
+      hermes.prompt(session, text)
+    end
+  end
+  local function opened(err, result)
+    if api.nvim_buf_is_valid(buf) then
+      session = result and result.sessionId
+      chat:status(err and err.message or "ready")
+      hermes.create_autocmd(vim.tbl_keys(on), { pattern = session or "", callback = show })
     end
   end
   vim.fn.prompt_setprompt(buf, "❯ ")
+  vim.fn.prompt_setcallback(buf, send)
   vim.fn.prompt_setinterrupt(buf, cancel)
-  vim.fn.prompt_setcallback(buf, function(text)
-    if self.session and text ~= "" then
-      local row = api.nvim_buf_line_count(buf) - 2
-      self:mark(row, row + 1, "Title")
-      hermes.prompt(self.session, text)
-    end
-  end)
   vim.keymap.set("n", "<C-c>", cancel, { buffer = buf })
   vim.keymap.set("n", "q", "<Cmd>bwipeout!<CR>", { buffer = buf })
-  api.nvim_create_autocmd("BufWipeout", {
-    buffer = buf,
-    callback = function()
-      cancel()
-      api.nvim_del_augroup_by_id(group)
-    end,
-  })
-  self:start(agent)
+  api.nvim_create_autocmd("BufWipeout", { buffer = buf, callback = cancel })
+  chat:status("connecting to " .. agent)
+  hermes.connect(agent)
+  hermes.create_session({ agent = agent, cwd = vim.fn.getcwd(), on_done = opened })
   vim.cmd.startinsert()
 end
 
 api.nvim_create_user_command("HermesChat", function(args)
-  Chat.open(args.args ~= "" and args.args or "demo")
+  open(args.args ~= "" and args.args or "demo")
 end, { nargs = "?", desc = "Chat with an agent" })

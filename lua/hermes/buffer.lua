@@ -169,7 +169,8 @@ local function apply(buf, old, new)
     local all = { cmd = "delete", reg = "_", range = { 1, #old }, mods = { silent = true } }
     return vim.cmd(all)
   elseif #old == 0 then
-    vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" }) -- an empty buffer can't take one empty line
+    -- By way of a line with text: an empty buffer can't take one empty line.
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" })
     return vim.api.nvim_buf_set_lines(buf, 0, -1, false, new)
   end
   local hunks = require("hermes.diff").hunks(old, new)
