@@ -17,7 +17,13 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
+func TestMain(m *testing.M) {
+	if os.Getenv(childMode) != "" {
+		child()
+		return
+	}
+	os.Exit(leak.Main(m))
+}
 
 // soon is how long something that should happen may take on a busy machine,
 // and shortly how long something that should not gets to happen.
