@@ -234,8 +234,8 @@ func (s *session) modes() *acp.SessionModeState {
 func (s *session) options() []acp.SessionConfigOption {
 	return []acp.SessionConfigOption{{
 		ID: optionPace, Name: "Pace", Description: acp.Some("How fast the agent talks"),
-		Variant: &acp.SessionConfigSelect{CurrentValue: s.pace, Options: acp.SessionConfigSelectOptions{
-			Raw: []byte(`[{"value":"brisk","name":"Brisk"},{"value":"calm","name":"Calm"}]`),
+		Variant: &acp.SessionConfigSelect{CurrentValue: s.pace, Options: acp.SessionConfigSelectOptionsUngrouped{
+			{Value: "brisk", Name: "Brisk"}, {Value: "calm", Name: "Calm"},
 		}},
 	}}
 }
