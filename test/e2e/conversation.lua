@@ -26,23 +26,19 @@ local say_and_think = "SAY hello\nTHINK hmm\nSAY there"
 local speech = {
   demo = {
     talk = "/say hello there",
-    read = function(name)
-      return "/read " .. name
+    edit = function()
+      return "/edit hello.txt"
     end,
-    edit = function(name, old, new)
-      return ("/edit %s %s %s"):format(name, old, new)
-    end,
+    edited = "alpha\nbeta\ngamma\n- visit 1",
     run = "/run echo from the terminal",
-    plan = "/plan",
     slow = "/slow 100",
   },
   sdk = {
     talk = say_and_think,
-    read = function(name)
-      return "READ " .. path(name)
-    end,
-    edit = function(name, _, new)
-      return ("WRITE %s alpha\\n%s\\ngamma"):format(path(name), new)
+    thinks = true,
+    read = "READ " .. path("hello.txt"),
+    edit = function(new)
+      return ("WRITE %s alpha\\n%s\\ngamma"):format(path("hello.txt"), new)
     end,
     run = "RUN echo from the terminal",
     plan = "PLAN",
@@ -50,12 +46,13 @@ local speech = {
   },
   gemini = {
     talk = say_and_think,
-    edit = function(name, old, new)
-      return call("read_file", { file_path = path(name) })
+    thinks = true,
+    edit = function(new)
+      return call("read_file", { file_path = path("hello.txt") })
         .. "\n"
         .. call("replace", {
-          file_path = path(name),
-          old_string = old,
+          file_path = path("hello.txt"),
+          old_string = "beta",
           new_string = new,
           instruction = "as asked",
         })
@@ -64,13 +61,15 @@ local speech = {
   },
   claude = {
     talk = say_and_think,
-    read = function(name)
-      return call("mcp__acp__Read", { file_path = path(name) })
-    end,
-    edit = function(name, old, new)
-      return call("mcp__acp__Read", { file_path = path(name) })
+    thinks = true,
+    read = call("mcp__acp__Read", { file_path = path("hello.txt") }),
+    edit = function(new)
+      return call("mcp__acp__Read", { file_path = path("hello.txt"), limit = #new })
         .. "\n"
-        .. call("mcp__acp__Edit", { file_path = path(name), old_string = old, new_string = new })
+        .. call(
+          "mcp__acp__Edit",
+          { file_path = path("hello.txt"), old_string = "beta", new_string = new }
+        )
     end,
     run = call("mcp__acp__Bash", {
       command = "echo from the terminal",
@@ -195,7 +194,7 @@ check(text_of("AgentTextMessage", mark):find("hello.*there"), "the message is mi
 local message = last("AgentTextMessage", mark)
 check(message.update.content.text == message.text, "flat and wire text differ", mark)
 check(message.agent == config.agent and message.sessionId == session, "whose message?", mark)
-if config.agent ~= "demo" then
+if speak.thinks then
   check(text_of("AgentTextThought", mark):find("hmm"), "the thought is missing", mark)
 end
 check(last("ClientTextMessage", mark).text == speak.talk, "no ClientTextMessage", mark)
@@ -205,7 +204,7 @@ write("hello.txt", { "alpha", "beta", "gamma" })
 vim.cmd.edit(path("hello.txt"))
 if speak.read then
   vim.api.nvim_buf_set_lines(0, 1, 2, false, { "unsaved" })
-  mark = turn(speak.read("hello.txt"))
+  mark = turn(speak.read)
   check(text_of("AgentTextMessage", mark):find("unsaved"), "the agent read the disk", mark)
   vim.cmd.edit({ bang = true })
 end
@@ -213,7 +212,7 @@ end
 -- A rejected edit changes nothing.
 kind = "reject_once"
 local before = #asked
-mark = prompt(speak.edit("hello.txt", "beta", "REJECTED"))
+mark = prompt(speak.edit("REJECTED"))
 wait_for("TurnEnded", mark)
 check(#asked == before + 1, "asked " .. (#asked - before) .. " times", mark)
 check(on_disk("hello.txt") == "alpha\nbeta\ngamma", "a rejected edit reached the disk", mark)
@@ -222,19 +221,21 @@ check(on_disk("hello.txt") == "alpha\nbeta\ngamma", "a rejected edit reached the
 kind = "allow_once"
 local namespace = vim.api.nvim_create_namespace("e2e")
 local extmark = vim.api.nvim_buf_set_extmark(0, namespace, 2, 0, {})
-mark = turn(speak.edit("hello.txt", "beta", "BETA"))
+mark = turn(speak.edit("BETA"))
 local resolved = last("PermissionResolved", mark)
 check(resolved and resolved.outcome == "selected", "the permission was not resolved", mark)
-check(on_disk("hello.txt") == "alpha\nBETA\ngamma", "on disk: " .. on_disk("hello.txt"), mark)
+local edited = speak.edited or "alpha\nBETA\ngamma"
+check(on_disk("hello.txt") == edited, "on disk: " .. on_disk("hello.txt"), mark)
 local lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
-check(lines == "alpha\nBETA\ngamma", "in the buffer: " .. lines, mark)
+check(lines == edited, "in the buffer: " .. lines, mark)
 local row = vim.api.nvim_buf_get_extmark_by_id(0, namespace, extmark, {})[1]
 check(row == 2, "the extmark moved to row " .. tostring(row), mark)
 check(last("FileWritten", mark).path == path("hello.txt"), "no FileWritten", mark)
 local call_state = last("ToolCallState", mark)
 check(call_state and call_state.status == "completed", "the tool call did not complete", mark)
 vim.cmd.undo()
-check(vim.api.nvim_buf_get_lines(0, 1, 2, false)[1] == "beta", "undo did not bring the line back", mark)
+lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
+check(lines == "alpha\nbeta\ngamma", "undo did not bring the line back", mark)
 vim.cmd.redo()
 
 -- A plan.
