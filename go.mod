@@ -10,4 +10,5 @@ require (
 require (
 	dario.cat/mergo v1.0.2 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
+	github.com/neovim/go-client v1.2.1 // indirect
 )
