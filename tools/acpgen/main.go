@@ -4,6 +4,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/hermes-nvim/hermes/gen/emit"
 	"github.com/hermes-nvim/hermes/gen/ir"
@@ -18,14 +19,15 @@ func main() {
 }
 
 func run() error {
-	d, err := schema.Load("schema/v1/schema.json")
+	d, err := schema.Load(schema.V1)
 	if err != nil {
 		return err
 	}
-	p := ir.Patches{}
-	for _, x := range []string{"SessionInfoUpdate.title", "SessionInfoUpdate.updatedAt", "CompactionUpdate.summary", "CompactionUpdate.error", "CompactionUpdate._meta"} {
-		p[x] = true
+	patches, err := schema.ReadPatches(schema.Tree)
+	if err != nil {
+		return err
 	}
+	p := ir.Patches(patches.Of(schema.V1))
 	s, err := ir.Lower(d, p)
 	if err != nil {
 		return err
@@ -34,5 +36,37 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile("acp/acp_gen.go", b, 0o644)
+	if err := os.WriteFile("acp/acp_gen.go", b, 0o644); err != nil {
+		return err
+	}
+	files, err := editor(s)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.Path, f.Data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// editor makes what Neovim needs: event table, types, API and documentation.
+func editor(s *ir.Spec) ([]emit.Output, error) {
+	b, err := os.ReadFile("schema/overlay/events.json")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := emit.ParseEventRows(b)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := schema.ReadDocs(schema.Tree)
+	if err != nil {
+		return nil, err
+	}
+	return emit.Neovim(s, docs.For(schema.V1), rows)
 }
