@@ -12,6 +12,7 @@ const (
 	eventStateChanged       = "StateChanged"       // A connection or a session went from one state to another.
 	eventTurnStarted        = "TurnStarted"        // A prompt went to the agent.
 	eventTurnEnded          = "TurnEnded"          // A turn is over, in whatever way.
+	eventQueueChanged       = "QueueChanged"       // A prompt began to wait for the turn before it, or waits no longer.
 	eventRequestFailed      = "RequestFailed"      // A request to an agent failed.
 	eventRequestCancelled   = "RequestCancelled"   // The answer to a request of the agent is no longer wanted.
 	eventPermissionResolved = "PermissionResolved" // A question for permission has its answer.

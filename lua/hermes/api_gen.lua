@@ -5,14 +5,30 @@
 
 local M = {}
 
----An object for the wire: an empty Lua table would become a list.
----@param value table
+---A copy of value that is an object on the wire, also when it is empty: an
+---empty Lua table would become a list. So are _meta and the members named,
+---which the protocol wants to be objects.
+---@param value table?
+---@param ... string
 ---@return table
-local function object(value)
-  if next(value) == nil then
-    return vim.empty_dict()
+local function object(value, ...)
+  local copy = vim.empty_dict()
+  for k, v in pairs(value or {}) do
+    copy[k] = v
   end
-  return value
+  for _, name in ipairs({ "_meta", ... }) do
+    local v = copy[name]
+    if type(v) == "table" and next(v) == nil then
+      copy[name] = vim.empty_dict()
+    end
+  end
+  return copy
+end
+
+---@param value any
+---@return boolean
+local function is_object(value)
+  return type(value) == "table" and (next(value) == nil or not vim.islist(value))
 end
 
 ---Signs the user in by one of the methods from the `initialize` response. Until then agents may
@@ -34,13 +50,13 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.initialize(params, opts)
-  return require("hermes.rpc").request("initialize", object(params), opts)
+  return require("hermes.rpc").request("initialize", object(params, "clientCapabilities", "clientInfo"), opts)
 end
 
 ---Signs the user out. Needs the agent capability `auth.logout`.
 ---
 ---See https://agentclientprotocol.com/protocol/v1/authentication
----@param params hermes.acp.LogoutRequest
+---@param params? hermes.acp.LogoutRequest
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.logout(params, opts)
@@ -82,7 +98,7 @@ end
 ---`sessionCapabilities.list`.
 ---
 ---See https://agentclientprotocol.com/protocol/v1/session-list
----@param params hermes.acp.ListSessionsRequest
+---@param params? hermes.acp.ListSessionsRequest
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_list(params, opts)
@@ -163,8 +179,8 @@ local answers = {
         return { action = "cancel" }
       elseif type(value) == "string" then
         return { action = value }
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
-        return object(value)
+      elseif is_object(value) then
+        return object(value, "content")
       end
     end,
   },
@@ -173,7 +189,7 @@ local answers = {
     convert = function(value)
       if type(value) == "string" then
         return { content = value }
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
+      elseif is_object(value) then
         return object(value)
       end
     end,
@@ -183,7 +199,7 @@ local answers = {
     convert = function(value)
       if value == nil then
         return vim.empty_dict()
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
+      elseif is_object(value) then
         return object(value)
       end
     end,
@@ -195,8 +211,8 @@ local answers = {
         return { outcome = { outcome = "cancelled" } }
       elseif type(value) == "string" then
         return { outcome = { optionId = value, outcome = "selected" } }
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
-        return object(value)
+      elseif is_object(value) then
+        return object(value, "outcome")
       end
     end,
   },
@@ -205,7 +221,7 @@ local answers = {
     convert = function(value)
       if type(value) == "string" then
         return { terminalId = value }
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
+      elseif is_object(value) then
         return object(value)
       end
     end,
@@ -215,7 +231,7 @@ local answers = {
     convert = function(value)
       if value == nil then
         return vim.empty_dict()
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
+      elseif is_object(value) then
         return object(value)
       end
     end,
@@ -225,8 +241,8 @@ local answers = {
     convert = function(value)
       if type(value) == "string" then
         return { output = value, truncated = false }
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
-        return vim.tbl_extend("keep", value, { truncated = false })
+      elseif is_object(value) then
+        return object(vim.tbl_extend("keep", value, { truncated = false }), "exitStatus")
       end
     end,
   },
@@ -235,7 +251,7 @@ local answers = {
     convert = function(value)
       if value == nil then
         return vim.empty_dict()
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
+      elseif is_object(value) then
         return object(value)
       end
     end,
@@ -245,9 +261,9 @@ local answers = {
     convert = function(value)
       if type(value) == "string" then
         return { signal = value }
-      elseif type(value) == "number" and value == math.floor(value) then
+      elseif type(value) == "number" and value % 1 == 0 then
         return { exitCode = value }
-      elseif type(value) == "table" and (next(value) == nil or not vim.islist(value)) then
+      elseif is_object(value) then
         return object(value)
       end
     end,

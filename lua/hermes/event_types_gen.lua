@@ -6,24 +6,26 @@
 ---What the data of every event holds.
 ---@class hermes.EventData
 ---@field agent string # The agent that the event is about.
----@field seq integer # Counts the events of an agent.
 ---@field alias_of? string # The name proper, when the event fires under another.
 
----@class hermes.UpdateData: hermes.EventData
+---What the data of the events of a session holds. They fire in the order of seq.
+---@class hermes.SessionData: hermes.EventData
 ---@field sessionId hermes.acp.SessionId # The session.
+---@field seq integer # Counts the events of the session.
+---@field replay boolean # Whether the session is being loaded and this is its past.
 ---@field promptId? string # The turn that runs: what `prompt` returned.
----@field replay boolean # Whether a session is being loaded and this is its past.
+
+---@class hermes.UpdateData: hermes.EventData
+---@field cleared? string[] # Members of the update that are null, which means that they have no value any more.
 
 ---@class hermes.PromptData: hermes.EventData
----@field sessionId hermes.acp.SessionId # The session.
----@field promptId? string # The turn: what `prompt` returned.
----@field replay boolean # Whether a session is being loaded and this is its past.
+---@field source "client" # Tells these events from those of repeated messages.
 
 ---@class hermes.RequestData: hermes.EventData
 ---@field requestId string # Names the request in `respond` and in later events.
 
 ---@class hermes.ReplyData: hermes.EventData
----@field opId string # What the call returned that asked for this.
+---@field opId? string # What the call returned that asked for this.
 
 ---A difference in the content of a tool call, with both spellings of its texts.
 ---@class hermes.FlatDiff: hermes.acp.ToolCallContent.diff
@@ -114,6 +116,7 @@
 ---| "StateChanged" # A connection or a session went from one state to another.
 ---| "TurnStarted" # A prompt went to the agent.
 ---| "TurnEnded" # A turn is over, in whatever way.
+---| "QueueChanged" # A prompt began to wait for the turn before it, or waits no longer.
 ---| "RequestFailed" # A request to an agent failed.
 ---| "RequestCancelled" # The answer to a request of the agent is no longer wanted.
 ---| "PermissionResolved" # A question for permission has its answer.
@@ -124,7 +127,7 @@
 ---| "TerminalExited" # A command that ran for the agent ended.
 
 ---The agent repeats text of the user, mostly while a session is loaded.
----@class hermes.event.UserTextMessage: hermes.UpdateData
+---@class hermes.event.UserTextMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.user_message_chunk # The update as it came over the wire.
 ---@field type "text"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -132,7 +135,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent repeats an image of the user.
----@class hermes.event.UserImageMessage: hermes.UpdateData
+---@class hermes.event.UserImageMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.user_message_chunk # The update as it came over the wire.
 ---@field type "image"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -142,7 +145,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent repeats a recording of the user.
----@class hermes.event.UserAudioMessage: hermes.UpdateData
+---@class hermes.event.UserAudioMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.user_message_chunk # The update as it came over the wire.
 ---@field type "audio"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -151,7 +154,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent repeats a link of the user.
----@class hermes.event.UserResourceLinkMessage: hermes.UpdateData
+---@class hermes.event.UserResourceLinkMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.user_message_chunk # The update as it came over the wire.
 ---@field type "resource_link"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -164,7 +167,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent repeats a resource that the user embedded.
----@class hermes.event.UserResourceMessage: hermes.UpdateData
+---@class hermes.event.UserResourceMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.user_message_chunk # The update as it came over the wire.
 ---@field type "resource"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -172,12 +175,12 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent repeats content of a type that this version does not know.
----@class hermes.event.UserUnknownMessage: hermes.UpdateData
+---@class hermes.event.UserUnknownMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.user_message_chunk # The update as it came over the wire.
 ---@field type string
 
 ---A piece of the agent's reply arrives.
----@class hermes.event.AgentTextMessage: hermes.UpdateData
+---@class hermes.event.AgentTextMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_message_chunk # The update as it came over the wire.
 ---@field type "text"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -185,7 +188,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent replies with an image.
----@class hermes.event.AgentImageMessage: hermes.UpdateData
+---@class hermes.event.AgentImageMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_message_chunk # The update as it came over the wire.
 ---@field type "image"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -195,7 +198,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent replies with a recording.
----@class hermes.event.AgentAudioMessage: hermes.UpdateData
+---@class hermes.event.AgentAudioMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_message_chunk # The update as it came over the wire.
 ---@field type "audio"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -204,7 +207,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent replies with a link to a resource.
----@class hermes.event.AgentResourceLinkMessage: hermes.UpdateData
+---@class hermes.event.AgentResourceLinkMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_message_chunk # The update as it came over the wire.
 ---@field type "resource_link"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -217,7 +220,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent replies with an embedded resource.
----@class hermes.event.AgentResourceMessage: hermes.UpdateData
+---@class hermes.event.AgentResourceMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_message_chunk # The update as it came over the wire.
 ---@field type "resource"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -225,12 +228,12 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent replies with content of a type that this version does not know.
----@class hermes.event.AgentUnknownMessage: hermes.UpdateData
+---@class hermes.event.AgentUnknownMessage: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_message_chunk # The update as it came over the wire.
 ---@field type string
 
 ---A piece of the agent's reasoning arrives.
----@class hermes.event.AgentTextThought: hermes.UpdateData
+---@class hermes.event.AgentTextThought: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_thought_chunk # The update as it came over the wire.
 ---@field type "text"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -238,7 +241,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent's reasoning holds an image.
----@class hermes.event.AgentImageThought: hermes.UpdateData
+---@class hermes.event.AgentImageThought: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_thought_chunk # The update as it came over the wire.
 ---@field type "image"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -248,7 +251,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent's reasoning holds a recording.
----@class hermes.event.AgentAudioThought: hermes.UpdateData
+---@class hermes.event.AgentAudioThought: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_thought_chunk # The update as it came over the wire.
 ---@field type "audio"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -257,7 +260,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent's reasoning holds a link to a resource.
----@class hermes.event.AgentResourceLinkThought: hermes.UpdateData
+---@class hermes.event.AgentResourceLinkThought: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_thought_chunk # The update as it came over the wire.
 ---@field type "resource_link"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -270,7 +273,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent's reasoning holds an embedded resource.
----@class hermes.event.AgentResourceThought: hermes.UpdateData
+---@class hermes.event.AgentResourceThought: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_thought_chunk # The update as it came over the wire.
 ---@field type "resource"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -278,12 +281,12 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent's reasoning holds content of a type that this version does not know.
----@class hermes.event.AgentUnknownThought: hermes.UpdateData
+---@class hermes.event.AgentUnknownThought: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.agent_thought_chunk # The update as it came over the wire.
 ---@field type string
 
 ---The agent starts a tool call.
----@class hermes.event.AgentToolCall: hermes.UpdateData
+---@class hermes.event.AgentToolCall: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.tool_call # The update as it came over the wire.
 ---@field toolCallId hermes.acp.ToolCallId # Names the call within its session.
 ---@field title string # What the call does, for people.
@@ -300,7 +303,7 @@
 ---@field output? string # The same as rawOutput, as JSON text.
 
 ---A tool call makes progress or ends; only what changed is there.
----@class hermes.event.AgentToolCallUpdate: hermes.UpdateData
+---@class hermes.event.AgentToolCallUpdate: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.tool_call_update # The update as it came over the wire.
 ---@field toolCallId hermes.acp.ToolCallId # The call that changed.
 ---@field kind? hermes.acp.ToolKind # New kind. Absent or null: unchanged.
@@ -318,39 +321,39 @@
 ---@field output? string # The same as rawOutput, as JSON text.
 
 ---The agent makes a plan or changes it; the list is always whole.
----@class hermes.event.AgentPlan: hermes.UpdateData
+---@class hermes.event.AgentPlan: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.plan # The update as it came over the wire.
 ---@field entries hermes.acp.PlanEntry[] # All steps, in order.
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The slash commands that the agent offers changed.
----@class hermes.event.AgentAvailableCommands: hermes.UpdateData
+---@class hermes.event.AgentAvailableCommands: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.available_commands_update # The update as it came over the wire.
 ---@field availableCommands hermes.acp.AvailableCommand[] # All commands; replaces the list before it.
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent changed the mode of the session.
----@class hermes.event.AgentCurrentMode: hermes.UpdateData
+---@class hermes.event.AgentCurrentMode: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.current_mode_update # The update as it came over the wire.
 ---@field currentModeId hermes.acp.SessionModeId # The mode from now on.
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 ---@field id hermes.acp.SessionModeId # The same as currentModeId.
 
 ---The agent changed the options of the session; the list is always whole.
----@class hermes.event.AgentConfigOption: hermes.UpdateData
+---@class hermes.event.AgentConfigOption: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.config_option_update # The update as it came over the wire.
 ---@field configOptions hermes.acp.SessionConfigOption[] # Every setting with its value now; replaces what the client holds.
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The title or another property of the session changed.
----@class hermes.event.SessionUpdate: hermes.UpdateData
+---@class hermes.event.SessionUpdate: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.session_info_update # The update as it came over the wire.
 ---@field title? string|vim.NIL # New title. Null removes it, absent leaves it.
 ---@field updatedAt? string|vim.NIL # Time of the last activity, ISO 8601. Null removes it, absent leaves it.
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent reports how much of its context it has used, and the cost.
----@class hermes.event.UsageUpdate: hermes.UpdateData
+---@class hermes.event.UsageUpdate: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.usage_update # The update as it came over the wire.
 ---@field used integer # Tokens in the context window now.
 ---@field size integer # Size of the context window in tokens.
@@ -358,7 +361,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent has something to tell the user beside its reply.
----@class hermes.event.AgentNotice: hermes.UpdateData
+---@class hermes.event.AgentNotice: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.notice # The update as it came over the wire.
 ---@field severity hermes.acp.NoticeSeverity # How serious it is, for display.
 ---@field title string # Plain text that makes sense alone; never empty.
@@ -366,7 +369,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent begins or ends to shorten the history of the session.
----@class hermes.event.CompactionUpdate: hermes.UpdateData
+---@class hermes.event.CompactionUpdate: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.compaction_update # The update as it came over the wire.
 ---@field compactionId hermes.acp.CompactionId # The compaction that this is about; a new id creates one.
 ---@field status hermes.acp.CompactionStatus # How far it got.
@@ -375,18 +378,18 @@
 ---@field meta? table<string, any>|vim.NIL # Members that the protocol leaves to both sides.
 
 ---A piece of the summary arrives that replaces older history.
----@class hermes.event.CompactionSummaryChunk: hermes.UpdateData
+---@class hermes.event.CompactionSummaryChunk: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.compaction_summary_chunk # The update as it came over the wire.
 ---@field compactionId hermes.acp.CompactionId # The compaction whose summary grows.
 ---@field content hermes.acp.ContentBlock # The piece, to append.
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The agent sends an update that this version does not know.
----@class hermes.event.SessionUpdateUnknown: hermes.UpdateData
+---@class hermes.event.SessionUpdateUnknown: hermes.SessionData, hermes.UpdateData
 ---@field update table # The update as it came over the wire.
 
 ---Text of the user goes to the agent.
----@class hermes.event.ClientTextMessage: hermes.PromptData
+---@class hermes.event.ClientTextMessage: hermes.SessionData, hermes.PromptData
 ---@field content hermes.acp.ContentBlock.text # The block as it goes over the wire.
 ---@field type "text"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -394,7 +397,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---An image of the user goes to the agent.
----@class hermes.event.ClientImageMessage: hermes.PromptData
+---@class hermes.event.ClientImageMessage: hermes.SessionData, hermes.PromptData
 ---@field content hermes.acp.ContentBlock.image # The block as it goes over the wire.
 ---@field type "image"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -404,7 +407,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---A recording of the user goes to the agent.
----@class hermes.event.ClientAudioMessage: hermes.PromptData
+---@class hermes.event.ClientAudioMessage: hermes.SessionData, hermes.PromptData
 ---@field content hermes.acp.ContentBlock.audio # The block as it goes over the wire.
 ---@field type "audio"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -413,7 +416,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---A link to a resource goes to the agent.
----@class hermes.event.ClientResourceLinkMessage: hermes.PromptData
+---@class hermes.event.ClientResourceLinkMessage: hermes.SessionData, hermes.PromptData
 ---@field content hermes.acp.ContentBlock.resource_link # The block as it goes over the wire.
 ---@field type "resource_link"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -426,7 +429,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---An embedded resource goes to the agent.
----@class hermes.event.ClientResourceMessage: hermes.PromptData
+---@class hermes.event.ClientResourceMessage: hermes.SessionData, hermes.PromptData
 ---@field content hermes.acp.ContentBlock.resource # The block as it goes over the wire.
 ---@field type "resource"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
@@ -434,7 +437,7 @@
 ---@field meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---Content of a type that this version does not know goes to the agent.
----@class hermes.event.ClientUnknownMessage: hermes.PromptData
+---@class hermes.event.ClientUnknownMessage: hermes.SessionData, hermes.PromptData
 ---@field content table # The block as it goes over the wire.
 ---@field type string
 
@@ -446,7 +449,6 @@
 ---@field requestedSchema hermes.acp.ElicitationSchema # The fields of the form.
 ---@field sessionId? hermes.acp.SessionId
 ---@field toolCallId? hermes.acp.ToolCallId # The tool call that wants input. Absent or null: the session as such.
----@field requestId? hermes.acp.RequestId # The request that waits for the input.
 
 ---The agent asks the user to visit a page.
 ---@class hermes.event.UrlElicitation: hermes.RequestData
@@ -457,7 +459,6 @@
 ---@field url string # Page to open, with the user's consent.
 ---@field sessionId? hermes.acp.SessionId
 ---@field toolCallId? hermes.acp.ToolCallId # The tool call that wants input. Absent or null: the session as such.
----@field requestId? hermes.acp.RequestId # The request that waits for the input.
 
 ---The agent asks the user for something in a way that this version does not know.
 ---@class hermes.event.UnknownElicitation: hermes.RequestData
@@ -466,7 +467,6 @@
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 ---@field sessionId? hermes.acp.SessionId
 ---@field toolCallId? hermes.acp.ToolCallId # The tool call that wants input. Absent or null: the session as such.
----@field requestId? hermes.acp.RequestId # The request that waits for the input.
 
 ---The agent wants to read a text file.
 ---@class hermes.event.ReadTextFile: hermes.RequestData
@@ -579,10 +579,9 @@
 ---@field cwd string # Absolute directory the session works in; base of relative paths.
 
 ---A turn ended; every update of the turn came before.
----@class hermes.event.Prompted: hermes.ReplyData
+---@class hermes.event.Prompted: hermes.SessionData, hermes.ReplyData
 ---@field stopReason hermes.acp.StopReason # Why the turn ended.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
----@field sessionId hermes.acp.SessionId
 
 ---A stored session is ready; its history is not replayed.
 ---@class hermes.event.SessionResumed: hermes.ReplyData
@@ -639,20 +638,20 @@
 ---@field to string # The state now.
 
 ---A prompt went to the agent.
----@class hermes.event.TurnStarted: hermes.EventData
----@field sessionId hermes.acp.SessionId # The session.
----@field promptId string # What `prompt` returned.
+---@class hermes.event.TurnStarted: hermes.SessionData
 
 ---A turn is over, in whatever way.
----@class hermes.event.TurnEnded: hermes.EventData
----@field sessionId hermes.acp.SessionId # The session.
----@field promptId string # What `prompt` returned.
+---@class hermes.event.TurnEnded: hermes.SessionData
 ---@field stopReason? hermes.acp.StopReason # Why the agent stopped; absent when the turn failed.
----@field error? hermes.Error # Why the turn failed.
+---@field error? string # Why the turn failed.
+
+---A prompt began to wait for the turn before it, or waits no longer.
+---@class hermes.event.QueueChanged: hermes.SessionData
+---@field items string[] # The prompts that wait: what `prompt` returned for each.
 
 ---A request to an agent failed.
 ---@class hermes.event.RequestFailed: hermes.EventData
----@field opId string # What the call returned.
+---@field opId? string # What the call returned; absent when the agent's message was at fault.
 ---@field method string # The method that failed.
 ---@field sessionId? hermes.acp.SessionId # The session, when the method has one.
 ---@field kind string # Where the failure comes from, such as the agent or the connection.
@@ -665,18 +664,18 @@
 ---@field requestId string # The request.
 ---@field method string # The method of the request.
 ---@field sessionId? hermes.acp.SessionId # The session, when the request has one.
+---@field reason string # Why, in one line.
 
 ---A question for permission has its answer.
----@class hermes.event.PermissionResolved: hermes.EventData
+---@class hermes.event.PermissionResolved: hermes.SessionData
 ---@field requestId string # The question.
----@field sessionId hermes.acp.SessionId # The session.
 ---@field outcome string # `selected` or `cancelled`.
 ---@field optionId? hermes.acp.PermissionOptionId # The option that was chosen.
----@field by string # Who answered.
+---@field by string # Who answered, such as `handler`, `listener`, `respond` or `default`.
+---@field error? string # Why the answer could not be used, which counts as cancelled.
 
 ---A tool call changed; the data has all that is known of it by now.
----@class hermes.event.ToolCallState: hermes.EventData
----@field sessionId hermes.acp.SessionId # The session.
+---@class hermes.event.ToolCallState: hermes.SessionData
 ---@field toolCall hermes.acp.ToolCall # The tool call with every update applied.
 
 ---A file is about to be written for the agent.

@@ -368,6 +368,7 @@ M.events = {
   StateChanged = { source = "local" },
   TurnStarted = { source = "local" },
   TurnEnded = { source = "local" },
+  QueueChanged = { source = "local" },
   RequestFailed = { source = "local" },
   RequestCancelled = { source = "local" },
   PermissionResolved = { source = "local" },

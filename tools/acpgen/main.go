@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/hermes-nvim/hermes/gen/emit"
+	"github.com/hermes-nvim/hermes/gen/emit/neovim"
 	"github.com/hermes-nvim/hermes/gen/ir"
 	"github.com/hermes-nvim/hermes/schema"
 )
@@ -56,11 +57,7 @@ func run() error {
 
 // editor makes what Neovim needs: event table, types, API and documentation.
 func editor(s *ir.Spec) ([]emit.Output, error) {
-	b, err := os.ReadFile("schema/overlay/events.json")
-	if err != nil {
-		return nil, err
-	}
-	rows, err := emit.ParseEventRows(b)
+	rows, err := schema.ReadOverlay[neovim.EventRows](schema.Tree, schema.EventsFile)
 	if err != nil {
 		return nil, err
 	}
@@ -68,5 +65,5 @@ func editor(s *ir.Spec) ([]emit.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return emit.Neovim(s, docs.For(schema.V1), rows)
+	return neovim.Files(s, docs.For(schema.V1), rows)
 }

@@ -1,10 +1,11 @@
-package emit
+package neovim
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/gen/emit"
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
@@ -14,41 +15,70 @@ import (
 // eventBase is what the data of every event holds.
 var eventBase = []luaMember{
 	{name: "agent", typ: "string", doc: "The agent that the event is about."},
-	{name: "seq", typ: "integer", doc: "Counts the events of an agent."},
 	{name: "alias_of", typ: "string", optional: true, doc: "The name proper, when the event fires under another."},
 }
 
-// sourceBase is what a source adds to it.
+// sessionBase is what the data of the events of a session also holds.
+var sessionBase = []luaMember{
+	{name: "sessionId", typ: acpSpace + "SessionId", doc: "The session."},
+	{name: "seq", typ: "integer", doc: "Counts the events of the session."},
+	{name: "replay", typ: "boolean", doc: "Whether the session is being loaded and this is its past."},
+	{name: "promptId", typ: "string", optional: true, doc: "The turn that runs: what `prompt` returned."},
+}
+
+// sourceBase is what a source adds.
 var sourceBase = map[Source][]luaMember{
 	FromUpdate: {
-		{name: "sessionId", typ: acpSpace + "SessionId", doc: "The session."},
-		{name: "promptId", typ: "string", optional: true, doc: "The turn that runs: what `prompt` returned."},
-		{name: "replay", typ: "boolean", doc: "Whether a session is being loaded and this is its past."},
+		{name: "cleared", typ: "string[]", optional: true, doc: "Members of the update that are null, which means that they have no value any more."},
 	},
 	FromPrompt: {
-		{name: "sessionId", typ: acpSpace + "SessionId", doc: "The session."},
-		{name: "promptId", typ: "string", optional: true, doc: "The turn: what `prompt` returned."},
-		{name: "replay", typ: "boolean", doc: "Whether a session is being loaded and this is its past."},
+		{name: "source", typ: `"client"`, doc: "Tells these events from those of repeated messages."},
 	},
 	FromRequest: {
 		{name: "requestId", typ: "string", doc: "Names the request in `respond` and in later events."},
 	},
 	FromReply: {
-		{name: "opId", typ: "string", doc: "What the call returned that asked for this."},
+		{name: "opId", typ: "string", optional: true, doc: "What the call returned that asked for this."},
 	},
 }
 
-// baseClass is the class of what the data of a source's events has in common.
-func baseClass(s Source) string {
-	if sourceBase[s] == nil {
-		return "hermes.EventData"
-	}
+// sourceClass is the class of what the data of a source's events has in common.
+func sourceClass(s Source) string {
 	return "hermes." + strings.ToUpper(string(s[:1])) + string(s[1:]) + "Data"
 }
 
-// EventTypes writes a class for the data of every event. Like the types of the
+// ofSession tells whether an event belongs to a session and its order.
+func (e Event) ofSession() bool {
+	return e.Session || e.Source == FromUpdate || e.Source == FromPrompt
+}
+
+// parents are the classes of what an event's data has in common with others.
+func (e Event) parents() string {
+	var list []string
+	if e.ofSession() {
+		list = append(list, "hermes.SessionData")
+	}
+	if sourceBase[e.Source] != nil {
+		list = append(list, sourceClass(e.Source))
+	}
+	if list == nil {
+		list = []string{"hermes.EventData"}
+	}
+	return ": " + strings.Join(list, ", ")
+}
+
+// base lists the members of those classes.
+func (e Event) base() []luaMember {
+	list := slices.Clone(eventBase)
+	if e.ofSession() {
+		list = append(list, sessionBase...)
+	}
+	return append(list, sourceBase[e.Source]...)
+}
+
+// eventTypes writes a class for the data of every event. Like the types of the
 // protocol it is for language servers and never loaded.
-func EventTypes(s *ir.Spec, w Words, events []Event) ([]Output, error) {
+func eventTypes(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
 	c := &cats{spec: s, words: w}
 	c.line("---@meta")
 	c.line("-- " + eventsHeader)
@@ -57,10 +87,13 @@ func EventTypes(s *ir.Spec, w Words, events []Event) ([]Output, error) {
 	c.line("")
 	c.doc("What the data of every event holds.")
 	c.class("hermes.EventData", "", eventBase)
+	c.line("")
+	c.doc("What the data of the events of a session holds. They fire in the order of seq.")
+	c.class("hermes.SessionData", ": hermes.EventData", sessionBase)
 	for _, src := range sources {
 		if sourceBase[src] != nil {
 			c.line("")
-			c.class(baseClass(src), ": hermes.EventData", sourceBase[src])
+			c.class(sourceClass(src), ": hermes.EventData", sourceBase[src])
 		}
 	}
 	c.flatContent()
@@ -76,9 +109,9 @@ func EventTypes(s *ir.Spec, w Words, events []Event) ([]Output, error) {
 	for _, e := range events {
 		c.line("")
 		c.doc(e.When)
-		c.class("hermes.event."+e.Name, ": "+baseClass(e.Source), c.data(e))
+		c.class("hermes.event."+e.Name, e.parents(), c.data(e))
 	}
-	return []Output{{Path: "lua/hermes/event_types_gen.lua", Data: []byte(c.b.String())}}, nil
+	return []emit.Output{{Path: "lua/hermes/event_types_gen.lua", Data: []byte(c.b.String())}}, nil
 }
 
 // flatContentType is the type of a tool call's content in the flat keys.
@@ -103,8 +136,16 @@ func (c *cats) flatContent() {
 	c.linef("---@alias hermes.FlatContent %sContentBlock|hermes.FlatDiff|hermes.FlatTerminal", acpSpace)
 }
 
-// data lists what an event's data holds besides what its source gives it.
+// data lists what an event's data holds besides what it has in common with
+// others, which wins over wire members of the same name.
 func (c *cats) data(e Event) []luaMember {
+	base := e.base()
+	return slices.DeleteFunc(c.ownData(e), func(m luaMember) bool {
+		return slices.ContainsFunc(base, func(b luaMember) bool { return b.name == m.name })
+	})
+}
+
+func (c *cats) ownData(e Event) []luaMember {
 	var list []luaMember
 	for _, d := range e.Data {
 		name, optional := strings.CutSuffix(d.Name, "?")

@@ -1,20 +1,21 @@
-package emit
+package neovim
 
 import (
 	"strings"
 
+	"github.com/hermes-nvim/hermes/gen/emit"
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// EventsMarkdown writes the event table for those who read the repository.
-func EventsMarkdown(s *ir.Spec, w Words, events []Event) ([]Output, error) {
+// markdown writes the event table for those who read the repository.
+func markdown(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
 	c := &cats{spec: s, words: w}
 	c.line("<!-- " + eventsHeader + " -->")
 	c.line("# Events")
 	c.line("")
 	c.line("Every event is a `User` autocommand; its name is the pattern, `args.data` has what happened. The types of the data are in `lua/hermes/event_types_gen.lua`, the whole story in `:help hermes-events`.")
 	c.line("")
-	c.linef("The data of every event holds %s.", keys(eventBase))
+	c.linef("The data of every event holds %s; that of updates, prompts and events marked † also %s.", keys(eventBase), keys(sessionBase))
 	for _, src := range sources {
 		list := of(events, src)
 		if len(list) == 0 {
@@ -34,7 +35,11 @@ func EventsMarkdown(s *ir.Spec, w Words, events []Event) ([]Output, error) {
 		c.line(head)
 		c.line(rule)
 		for _, e := range list {
-			row := []string{"`" + e.Name + "`", cell(e.When), keys(c.data(e))}
+			name := "`" + e.Name + "`"
+			if e.Session {
+				name += " †"
+			}
+			row := []string{name, cell(e.When), keys(c.data(e))}
 			if src == FromRequest {
 				row = append(row, cell(e.Answer.Takes))
 			}
@@ -42,7 +47,7 @@ func EventsMarkdown(s *ir.Spec, w Words, events []Event) ([]Output, error) {
 			c.line("| " + strings.Join(row, " | ") + " |")
 		}
 	}
-	return []Output{{Path: "docs/events.md", Data: []byte(c.b.String())}}, nil
+	return []emit.Output{{Path: "docs/events.md", Data: []byte(c.b.String())}}, nil
 }
 
 func keys(list []luaMember) string {
