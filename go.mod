@@ -4,16 +4,13 @@ go 1.26
 
 require (
 	github.com/atombender/go-jsonschema v0.24.1
+	github.com/creack/pty v1.1.24
 	github.com/dave/jennifer v1.7.1
+	github.com/neovim/go-client v1.2.1
+	golang.org/x/sys v0.40.0
 )
 
 require (
 	dario.cat/mergo v1.0.2 // indirect
-	github.com/creack/pty v1.1.24 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
-<<<<<<< HEAD
-	github.com/neovim/go-client v1.2.1 // indirect
-=======
-	golang.org/x/sys v0.40.0 // indirect
->>>>>>> main
 )

@@ -30,7 +30,7 @@ func (h handler) HandleNotification(ctx context.Context, method string, params j
 		h.conn.host.log.Warn("notification refused", "agent", h.conn.name, "method", method, "error", err)
 		o := new(object).str("agent", h.conn.name).str("method", method).str("kind", "agent").
 			num("code", int64(bad.Code)).str("message", bad.Message)
-		h.conn.host.queue.push(event("RequestFailed", o.json()))
+		h.conn.host.queue.push(event(eventRequestFailed, o.json()))
 	}
 	return err
 }
@@ -46,7 +46,7 @@ func (k *client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 
 // CompleteElicitation tells Neovim that a URL elicitation is over.
 func (k *client) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
-	k.conn.host.queue.push(event("ElicitationComplete", from(n.AppendJSON(nil)).str("agent", k.conn.name).json()))
+	k.conn.host.queue.push(event(notificationEvent(acp.MethodElicitationComplete), from(n.AppendJSON(nil)).str("agent", k.conn.name).json()))
 	return nil
 }
 
@@ -56,7 +56,7 @@ func (k *client) ExtNotification(ctx context.Context, method string, params json
 		return err
 	}
 	o := new(object).str("agent", k.conn.name).str("method", method).raw("params", params)
-	k.conn.host.queue.push(event("ExtNotification", o.json()))
+	k.conn.host.queue.push(event(eventExtNotification, o.json()))
 	return nil
 }
 
@@ -66,7 +66,9 @@ type question struct {
 	method  string
 	session acp.SessionID
 	data    *object
-	user    bool // a person answers it, so the session is shown as waiting
+	refused string          // why the default must not serve it; empty for no reason
+	user    bool            // a person answers it, so the session is shown as waiting
+	asked   func(id string) // told the request id; may be nil
 }
 
 // question makes the question for a request of the protocol.
@@ -95,11 +97,15 @@ func (k *client) ask(ctx context.Context, q question) (answer, error) {
 		return answer{}, err
 	}
 	q.data.str("agent", c.name).str("requestId", a.id)
+	if q.asked != nil {
+		q.asked(a.id)
+	}
 	if s != nil && q.user {
 		s.waits(1)
 		defer s.waits(-1)
 	}
-	o := new(object).str("requestId", a.id).str("name", q.event).str("method", q.method).str("agent", c.name)
+	o := new(object).str("requestId", a.id).str("name", q.event).str("method", q.method).
+		str("agent", c.name).optional("refused", q.refused)
 	o.key("data")
 	o.buf = append(o.buf, q.data.json()...)
 	c.host.queue.push(item{kindAsk, o.json()})
@@ -145,12 +151,14 @@ func (k *client) RequestPermission(ctx context.Context, p *acp.RequestPermission
 	}
 	q := k.question(acp.MethodSessionRequestPermission, p.SessionID, p)
 	q.user = true
+	var id string
+	q.asked = func(requestID string) { id = requestID }
 	v, err := k.ask(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	outcome := acp.RequestPermissionOutcome(&acp.RequestPermissionOutcomeCancelled{})
-	o := new(object).str("method", q.method).str("by", v.By)
+	o := new(object).str("requestId", id).str("by", v.By)
 	if choice, err := permissionChoice(p, v); err != nil {
 		k.conn.host.notice("error", "the answer to PermissionRequest from %s is not valid: %v", v.By, err)
 		o.str("outcome", "cancelled").str("error", err.Error())
@@ -161,7 +169,7 @@ func (k *client) RequestPermission(ctx context.Context, p *acp.RequestPermission
 		o.str("outcome", "selected").str("optionId", string(choice))
 	}
 	if s, err := k.conn.session(p.SessionID); err == nil {
-		s.push("PermissionResolved", o)
+		s.push(eventPermissionResolved, o)
 	}
 	return &acp.RequestPermissionResponse{Outcome: outcome}, nil
 }
@@ -190,7 +198,7 @@ func permissionChoice(p *acp.RequestPermissionRequest, v answer) (acp.Permission
 // ExtRequest puts a method outside the protocol to Neovim.
 func (k *client) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := question{
-		event: "ExtRequest", method: method,
+		event: eventExtRequest, method: method,
 		data: new(object).str("method", method).raw("params", params),
 	}
 	v, err := k.ask(ctx, q)

@@ -15,7 +15,6 @@ type config struct {
 	Agents      map[string]command `json:"agents"`
 	Permissions permissions        `json:"permissions"`
 	Timeouts    timeouts           `json:"timeouts"`
-	Traffic     bool               `json:"traffic"` // somebody listens to TrafficMessage
 }
 
 // permissions switch whole capabilities off; nil means on.
@@ -110,14 +109,17 @@ func (h *Host) setup(c config) error {
 	h.mu.Lock()
 	h.config = c
 	h.mu.Unlock()
-	h.traffic.Store(c.Traffic)
 	return nil
 }
 
 // capabilities says to agents what this client does for them.
 func (p permissions) capabilities() *acp.ClientCapabilities {
-	return &acp.ClientCapabilities{
+	c := &acp.ClientCapabilities{
 		Fs:       &acp.FileSystemCapabilities{ReadTextFile: on(p.Read), WriteTextFile: on(p.Write)},
 		Terminal: on(p.Terminal),
 	}
+	if on(p.Elicitation) {
+		c.Elicitation = &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}, URL: &acp.ElicitationURLCapabilities{}}
+	}
+	return c
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
@@ -39,9 +38,7 @@ type connection struct {
 	known    chan struct{}                                // closed and replaced when opening or sessions change
 	err      error                                        // why it is over
 	faults   map[runtime.FaultKind]int
-	line     <-chan struct{} // closed when the last login or logout is answered
-
-	tapped atomic.Int64
+	login    chan struct{} // closed when the last login or logout is answered; nil before one
 }
 
 type connectOp struct {
@@ -67,7 +64,7 @@ func (h *Host) connect(id string, p connectOp) error {
 	}
 	cmd, err := h.resolve(p.Agent, p.command)
 	if err != nil {
-		h.queue.push(event("ConnectionFailed", new(object).str("agent", p.Agent).str("stage", "resolve").
+		h.queue.push(event(eventConnectionFailed, new(object).str("agent", p.Agent).str("stage", "resolve").
 			str("error", err.Error()).json()))
 		return err
 	}
@@ -102,7 +99,7 @@ func (c *connection) finishConnect(id string, err error) {
 func (c *connection) run(cmd command) {
 	stage, err := c.bringUp(cmd)
 	if err != nil {
-		c.host.queue.push(event("ConnectionFailed", new(object).str("agent", c.name).str("stage", stage).
+		c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
 			str("error", err.Error()).json()))
 		c.finish(err)
 		return
@@ -113,7 +110,7 @@ func (c *connection) run(cmd command) {
 	case <-c.ctx.Done():
 	}
 	err = c.link.cause(context.Cause(c.ctx))
-	c.host.queue.push(event("Disconnected", c.disconnected(err)))
+	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
 	c.finish(err)
 }
 
@@ -152,7 +149,7 @@ func (c *connection) initialized(raw rawResult) error {
 		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q speaks protocol version %d, Hermes speaks 1", c.name, r.ProtocolVersion)}
 	}
 	c.init = r.AppendJSON(nil)
-	c.host.queue.push(event("ConnectionInitialized", from(c.init).str("agent", c.name).json()))
+	c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
 	return nil
 }
 
@@ -194,7 +191,7 @@ func (c *connection) setState(to string) {
 	c.state = to
 	c.mu.Unlock()
 	if from != to {
-		c.host.queue.push(event("StateChanged", new(object).str("agent", c.name).str("from", from).str("to", to).json()))
+		c.host.queue.push(event(eventStateChanged, new(object).str("agent", c.name).str("from", from).str("to", to).json()))
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"io"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -33,9 +32,7 @@ type Host struct {
 	mu          sync.Mutex
 	config      config
 	connections map[string]*connection
-
-	traffic atomic.Bool // somebody listens to TrafficMessage
-	work    sync.WaitGroup
+	work        sync.WaitGroup
 }
 
 // Options of Serve; the zero value logs nothing.

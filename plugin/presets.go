@@ -1,5 +1,10 @@
 package plugin
 
+import (
+	"maps"
+	"slices"
+)
+
 // presets are the agents that connect knows by name. A user's setup{agents}
 // wins over them.
 var presets = map[string]command{
@@ -19,4 +24,20 @@ func npm(program, pkg string, passEnv ...string) command {
 func (c command) with(args ...string) command {
 	c.Args = args
 	return c
+}
+
+// Preset is an agent that connect knows by name.
+type Preset struct {
+	Name    string
+	Program string
+	Install string // what to do when the program is missing
+}
+
+// Presets returns the presets, sorted by name.
+func Presets() []Preset {
+	list := make([]Preset, 0, len(presets))
+	for _, name := range slices.Sorted(maps.Keys(presets)) {
+		list = append(list, Preset{name, presets[name].Command, presets[name].Install})
+	}
+	return list
 }

@@ -46,10 +46,13 @@ type queue struct {
 	closed bool
 	filled chan struct{} // capacity 1: something to deliver
 	spaced chan struct{} // closed and replaced when space appears
+
+	pushed, handled uint64        // items so far
+	moved           chan struct{} // closed and replaced when handled grows
 }
 
 func newQueue(maxBytes int) *queue {
-	return &queue{max: maxBytes, filled: make(chan struct{}, 1), spaced: make(chan struct{})}
+	return &queue{max: maxBytes, filled: make(chan struct{}, 1), spaced: make(chan struct{}), moved: make(chan struct{})}
 }
 
 // room waits until the queue is not full. What a caller then pushes may
@@ -75,16 +78,39 @@ func (q *queue) room(ctx context.Context) error {
 	}
 }
 
-// push appends it at once, full or not, and never waits.
-func (q *queue) push(it item) {
+// push appends it at once, full or not, and never waits. It returns the
+// item's number, for delivered.
+func (q *queue) push(it item) (n uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.closed {
 		q.add(it)
 	}
+	return q.pushed
+}
+
+// delivered waits until Neovim has handled item n.
+func (q *queue) delivered(ctx context.Context, n uint64) error {
+	for {
+		q.mu.Lock()
+		done, closed, handled := q.handled >= n, q.closed, q.moved
+		q.mu.Unlock()
+		switch {
+		case done:
+			return nil
+		case closed:
+			return errQueueClosed
+		}
+		select {
+		case <-handled:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
 }
 
 func (q *queue) add(it item) {
+	q.pushed++
 	q.items = append(q.items, it)
 	q.bytes += len(it.json)
 	select {
@@ -127,6 +153,7 @@ func (q *queue) close() {
 	}
 	q.closed, q.items, q.bytes = true, nil, 0
 	close(q.spaced)
+	close(q.moved)
 	close(q.filled)
 }
 
@@ -146,6 +173,17 @@ func (q *queue) run(deliver func([]item)) {
 			}
 			last = time.Now()
 			deliver(batch)
+			q.settle(len(batch))
 		}
+	}
+}
+
+// settle counts n items as handled.
+func (q *queue) settle(n int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.handled += uint64(n); !q.closed {
+		close(q.moved)
+		q.moved = make(chan struct{})
 	}
 }

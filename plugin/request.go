@@ -82,6 +82,9 @@ type request struct {
 	method string
 	params acp.Appender
 	fields requestFields
+
+	after  <-chan struct{} // the request it has to wait for is answered; nil: none
+	before chan struct{}   // closed when this one is answered; nil: nobody waits
 }
 
 // requestFields are the members of requests that the host looks at.
@@ -123,7 +126,10 @@ func (r *request) begin() {
 			c.host.fail(r.id, err)
 			return
 		}
-		s.prompt(&turn{id: r.id, params: r.params.(*acp.PromptRequest)})
+		s.mu.Lock()
+		after := s.last
+		s.mu.Unlock()
+		s.prompt(&turn{id: r.id, params: r.params.(*acp.PromptRequest), after: after})
 		return
 	case acp.MethodSessionNew:
 		c.changeOpening(1)
@@ -132,11 +138,42 @@ func (r *request) begin() {
 		s := c.addSession(r.fields.SessionID, r.fields)
 		s.setReplay(r.method == acp.MethodSessionLoad)
 	}
+	r.lineUp()
 	c.host.start(r.run)
+}
+
+// lineUp puts the request behind the earlier ones it depends on: requests of
+// one session go one after the other and before later prompts; requests
+// without a session wait for a login.
+func (r *request) lineUp() {
+	c := r.conn
+	if s, err := c.session(r.fields.SessionID); err == nil {
+		r.before = make(chan struct{})
+		s.mu.Lock()
+		r.after, s.last = s.last, r.before
+		s.mu.Unlock()
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.after = c.login
+	if r.method == acp.MethodAuthenticate || r.method == acp.MethodLogout {
+		r.before = make(chan struct{})
+		c.login = r.before
+	}
 }
 
 func (r *request) run() {
 	c := r.conn
+	if r.before != nil {
+		defer close(r.before)
+	}
+	if r.after != nil {
+		select {
+		case <-r.after:
+		case <-c.ctx.Done():
+		}
+	}
 	var raw rawResult
 	err := c.call(c.ctx, r.method, r.params, &raw)
 	result := []byte(raw)
@@ -206,7 +243,7 @@ func (r *request) stamp(o *object) *object {
 	for _, name := range replyParams(r.method) {
 		o.raw(name, r.fields.raw[name])
 	}
-	return r.stampSession(o)
+	return r.stampSession(o).str("opId", r.id)
 }
 
 func (r *request) stampSession(o *object) *object {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
 // States of a session.
@@ -28,15 +30,21 @@ type session struct {
 	turn   *turn   // the one that runs
 	queued []*turn // those that wait for it
 	seq    int64
-	replay bool     // session/load has not been answered yet
-	asked  int      // permission and elicitation requests that wait
-	roots  []string // absolute folders the agent may read and write
+	replay bool          // session/load has not been answered yet
+	asked  int           // permission and elicitation requests that wait
+	roots  []string      // absolute folders the agent may read and write
+	last   chan struct{} // closed when the last request other than a prompt is answered; nil before one
+
+	files    *files.Workspace // made on first use
+	filesErr error
+	terms    *terminal.Manager // made on first use
 }
 
 // turn is one prompt.
 type turn struct {
 	id     string
 	params *acp.PromptRequest
+	after  <-chan struct{} // the request that came before it is answered; nil: none
 }
 
 func newSession(c *connection, id acp.SessionID) *session {
@@ -49,7 +57,7 @@ func (s *session) setState(to string) {
 	s.state = to
 	s.mu.Unlock()
 	if from != to {
-		s.push("StateChanged", new(object).str("from", from).str("to", to))
+		s.push(eventStateChanged, new(object).str("from", from).str("to", to))
 	}
 }
 
@@ -87,12 +95,12 @@ func (s *session) pushQueue() {
 		ids[i] = t.id
 	}
 	s.mu.Unlock()
-	s.push("QueueChanged", new(object).strs("items", ids))
+	s.push(eventQueueChanged, new(object).strs("items", ids))
 }
 
 func (s *session) begin(t *turn) {
 	s.setState(sessionRunning)
-	s.push("TurnStarted", new(object))
+	s.push(eventTurnStarted, new(object))
 	for _, b := range t.params.Prompt {
 		s.push(promptEvent(blockType(b)), new(object).str("source", "client").
 			raw("content", acp.AppendContentBlock(nil, b)))
@@ -101,6 +109,12 @@ func (s *session) begin(t *turn) {
 }
 
 func (s *session) run(t *turn) {
+	if t.after != nil {
+		select {
+		case <-t.after:
+		case <-s.conn.ctx.Done():
+		}
+	}
 	var raw rawResult
 	err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw)
 	var r acp.PromptResponse
@@ -113,10 +127,10 @@ func (s *session) run(t *turn) {
 	h.asks.cancelSession(s.conn.name, string(s.id))
 	result := r.AppendJSON(nil)
 	if err == nil {
-		s.push("Prompted", from(result))
-		s.push("TurnEnded", new(object).str("stopReason", string(r.StopReason)))
+		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))
+		s.push(eventTurnEnded, new(object).str("stopReason", string(r.StopReason)))
 	} else {
-		s.push("TurnEnded", new(object).str("error", err.Error()))
+		s.push(eventTurnEnded, new(object).str("error", err.Error()))
 	}
 	s.mu.Lock()
 	next := (*turn)(nil)
@@ -184,15 +198,26 @@ func (s *session) sendCancel(t *turn) {
 	}
 }
 
-// abort fails the turns that wait; the running one fails by its call.
+// abort ends what the session holds and fails the turns that wait; the
+// running one fails by its call.
 func (s *session) abort(err error) {
 	s.mu.Lock()
 	queued := s.queued
 	s.queued = nil
+	ws, terms := s.files, s.terms
+	s.files, s.filesErr, s.terms = nil, files.ErrOutside, nil
 	s.mu.Unlock()
 	for _, t := range queued {
 		s.conn.host.fail(t.id, err)
 	}
+	s.conn.host.start(func() {
+		if terms != nil {
+			terms.Close()
+		}
+		if ws != nil {
+			ws.Close()
+		}
+	})
 }
 
 // waits counts questions to the user, so that the state shows them.

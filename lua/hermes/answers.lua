@@ -14,82 +14,12 @@ local M = {}
 ---@field method string
 ---@field agent string
 ---@field data table
+---@field refused? string why the default must not serve it
+---@field withdrawn? fun(reason: string) takes the default's question back
 ---@field timer? uv.uv_timer_t
 
 local asks = {} ---@type table<string, hermes.Ask> those without an answer
 local handlers = {} ---@type table<string, function> by event or method
-
----------------------------------------------------------------------------
--- Values as users give them, made into results of the protocol.
-
-local function exit_status(value)
-  if type(value) == "number" then
-    return { exitCode = value }
-  elseif type(value) == "string" then
-    return { signal = value }
-  end
-  return value or {}
-end
-
-local function elicited(value)
-  if value == nil then
-    return { action = "cancel" }
-  end
-  return type(value) == "string" and { action = value } or value
-end
-
----@type table<string, fun(value: any): table>
-local results = {
-  ["session/request_permission"] = function(value)
-    if type(value) == "table" then
-      return value.outcome and value or { outcome = value }
-    elseif value == nil or value == "" or value == false then
-      return { outcome = { outcome = "cancelled" } }
-    end
-    return { outcome = { outcome = "selected", optionId = tostring(value) } }
-  end,
-  ["fs/read_text_file"] = function(value)
-    return type(value) == "table" and value or { content = value }
-  end,
-  ["fs/write_text_file"] = function(value)
-    return type(value) == "table" and value or {}
-  end,
-  ["terminal/create"] = function(value)
-    return type(value) == "table" and value or { terminalId = value }
-  end,
-  ["terminal/output"] = function(value)
-    local result = type(value) == "table" and vim.tbl_extend("force", {}, value)
-      or { output = value or "" }
-    result.truncated = result.truncated == true
-    if result.exitStatus ~= nil then
-      result.exitStatus = exit_status(result.exitStatus)
-    end
-    return result
-  end,
-  ["terminal/wait_for_exit"] = exit_status,
-  ["terminal/kill"] = function(value)
-    return type(value) == "table" and value or {}
-  end,
-  ["terminal/release"] = function(value)
-    return type(value) == "table" and value or {}
-  end,
-  ["elicitation/create"] = elicited,
-}
-
----@param ask hermes.Ask
----@param value any
----@return table payload
-local function result_of(ask, value)
-  local shape = results[ask.method]
-  if not shape then
-    if value == nil then
-      return { result = vim.NIL }
-    end
-    return { result = value }
-  end
-  local result = shape(value)
-  return { result = next(result) == nil and vim.empty_dict() or result }
-end
 
 ---------------------------------------------------------------------------
 -- Answering.
@@ -110,18 +40,22 @@ end
 
 ---@param id string
 ---@param by string
----@param make fun(ask: hermes.Ask): table
+---@param make fun(ask: hermes.Ask): table?, string?
 ---@return boolean first
 local function answer(id, by, make)
   local ask = asks[id]
   if not ask then
     return false
   end
-  local ok, payload = pcall(make, ask)
-  if not ok or not pcall(vim.json.encode, payload) then
+  local payload, err = make(ask)
+  if payload then
+    local ok, why = pcall(vim.json.encode, payload)
+    payload, err = ok and payload or nil, why
+  end
+  if not payload then
     require("hermes.log").notify(
       vim.log.levels.ERROR,
-      ("the answer to %s cannot be sent: %s"):format(ask.name, tostring(payload))
+      ("the answer to %s cannot be sent: %s"):format(ask.name, tostring(err))
     )
     return false
   end
@@ -137,7 +71,8 @@ end
 ---@return boolean first
 function M.respond(id, value, by)
   return answer(id, by or "respond", function(ask)
-    return result_of(ask, value)
+    local result, err = require("hermes.api_gen").answer(ask.method, value)
+    return result ~= nil and { result = result } or nil, err
   end)
 end
 
@@ -188,7 +123,7 @@ function M.run_default(ask)
   if not default then
     return leave(ask)
   end
-  local ok, err = pcall(default, ask.data, closures(ask, "default"), function()
+  local ok, err = pcall(default, ask, closures(ask, "default"), function()
     leave(ask)
   end)
   if not ok then
@@ -256,8 +191,6 @@ function M.receive(ask)
   for key, fn in pairs(closures(ask, "listener")) do
     ask.data[key] = fn
   end
-  ask.data.toolCallState = ask.data.toolCall
-    and require("hermes.state").known_call(ask.data)
   events.emit(ask.name, ask.data)
   if not asks[ask.requestId] then
     return
@@ -282,7 +215,7 @@ end
 function M.withdraw(id, reason)
   local ask = close(id)
   if ask and ask.withdrawn then
-    require("hermes.events").guard("withdrawing " .. ask.name, ask.withdrawn, reason)
+    require("hermes.events").guard("taking back " .. ask.name, ask.withdrawn, reason)
   end
 end
 

@@ -6,6 +6,8 @@ local M = {}
 ---@field args? string[]
 ---@field env? table<string, string> added to the environment
 ---@field cwd? string folder the agent starts in
+---@field pass_env? string[] names of environment variables the agent gets, too; a final * stands for any rest
+---@field inherit_env? boolean give the agent the whole environment
 
 ---@class hermes.Config
 M.defaults = {
@@ -86,7 +88,14 @@ local function check(given, defaults, path)
 end
 
 local function check_agents(agents)
-  local want = { command = "string", args = "table", env = "table", cwd = "string" }
+  local want = {
+    command = "string",
+    args = "table",
+    env = "table",
+    cwd = "string",
+    pass_env = "table",
+    inherit_env = "boolean",
+  }
   for name, agent in pairs(agents) do
     local at = ("agents.%s"):format(name)
     if type(agent) ~= "table" then
@@ -148,7 +157,6 @@ function M.for_host()
       elicitation = current.permissions.elicitation,
     },
     timeouts = current.timeouts,
-    traffic = vim.fn.exists("#User#TrafficMessage") == 1,
   }
 end
 

@@ -178,6 +178,58 @@ function M.begin(op, id, payload)
   end)
 end
 
+---The agent a call is meant for.
+---@param opts hermes.Opts
+---@param session_id? string
+---@return string?
+function M.agent_for(opts, session_id)
+  return opts.agent or require("hermes.state").agent_for(session_id)
+end
+
+---@param op "request"|"notify"
+---@param method string
+---@param params table
+---@param opts? hermes.Opts
+---@param prefix? string of the id
+---@return string id
+local function to_agent(op, method, params, opts, prefix)
+  opts = opts or {}
+  local session_id = params.sessionId
+  local agent = M.agent_for(opts, session_id)
+  local info = { method = method, agent = agent, session_id = session_id, on_done = opts.on_done }
+  local id = M.new_id(prefix or "op")
+  if not agent then
+    ops[id] = info
+    local err = session_id and ("no agent has a session %q"):format(session_id)
+      or "no agent is connected; call hermes.connect(name) first, or name one of several"
+    local kind = session_id and "unknown_session" or "not_connected"
+    vim.schedule(function()
+      M.finish(id, { kind = kind, message = err })
+    end)
+    return id
+  end
+  return M.call(op, { agent = agent, method = method, params = params }, info, id)
+end
+
+---Call a method of an agent.
+---@param method string
+---@param params table
+---@param opts? hermes.Opts
+---@param prefix? string of the id
+---@return string id
+function M.request(method, params, opts, prefix)
+  return to_agent("request", method, params, opts, prefix)
+end
+
+---Send a notification to an agent.
+---@param method string
+---@param params table
+---@param opts? hermes.Opts
+---@return string id
+function M.notify(method, params, opts)
+  return to_agent("notify", method, params, opts)
+end
+
 ---Tell a running host what setup() changed.
 function M.configure()
   if channel then
