@@ -11,10 +11,15 @@ dofile(root .. "/examples/chat.lua")
 local headless = #vim.api.nvim_list_uis() == 0
 if headless then
   vim.ui.select = function(items, opts, answer)
-    print(opts.prompt .. "\n> " .. (opts.format_item or tostring)(items[1]) .. "\n")
-    vim.schedule(function()
-      answer(items[1], 1)
-    end)
+    for i, item in ipairs(items) do
+      if item.kind == "allow_once" then
+        print(("\n%s\n> %s"):format(opts.prompt, opts.format_item(item)))
+        return vim.schedule(function()
+          answer(item, i)
+        end)
+      end
+    end
+    answer(nil, nil)
   end
 end
 

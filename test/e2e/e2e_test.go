@@ -24,7 +24,7 @@ import (
 type launch struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
-	Env     map[string]string `json:"env"`
+	Env     map[string]string `json:"env,omitempty"`
 }
 
 // agents says how each agent is started, given the folder of the npm packages,
