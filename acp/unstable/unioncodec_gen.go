@@ -35,6 +35,7 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
@@ -51,6 +52,7 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendToolCallContent(b []byte, v ToolCallContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -116,6 +118,7 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	x.decode(d, &o)
 	return x
 }
+
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
 	case *ContentBlockOther:
@@ -136,6 +139,7 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendContentBlock(b []byte, v ContentBlock) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -161,6 +165,7 @@ func DecodeContentBlock(b []byte) (ContentBlock, error) {
 func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	return appendContentBlock(b, v)
 }
+
 func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResourceResource {
 	if d.HasKeys("text", "uri") {
 		x := new(TextResourceContents)
@@ -175,6 +180,7 @@ func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResource
 	d.NoVariant(d.Mark(), "EmbeddedResourceResource", "a member text and uri, or blob and uri")
 	return nil
 }
+
 func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource) []byte {
 	switch v.(type) {
 	case nil:
@@ -182,6 +188,7 @@ func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource)
 	}
 	return v.appendMembers(b)
 }
+
 func appendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -235,6 +242,7 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
@@ -249,12 +257,14 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	}
 	return v.appendMembers(b)
 }
+
 func appendCreateElicitationRequestVariant(b []byte, v CreateElicitationRequestVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	return append(appendCreateElicitationRequestVariantMembers(append(b, '{'), v), '}')
 }
+
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -269,6 +279,7 @@ func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) Crea
 	d.NoVariant(d.Mark(), "CreateElicitationRequestOtherVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -276,6 +287,7 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 	}
 	return v.appendMembers(b)
 }
+
 func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -322,6 +334,7 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	x.decode(d, &o)
 	return x
 }
+
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
@@ -342,6 +355,7 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	}
 	return v.appendMembers(b)
 }
+
 func appendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -391,6 +405,7 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
@@ -403,6 +418,7 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -428,6 +444,7 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	return appendMultiSelectItems(b, v)
 }
+
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -442,6 +459,7 @@ func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFor
 	d.NoVariant(d.Mark(), "ElicitationFormModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -449,12 +467,14 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 	}
 	return v.appendMembers(b)
 }
+
 func appendElicitationFormModeVariant(b []byte, v ElicitationFormModeVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	return append(appendElicitationFormModeVariantMembers(append(b, '{'), v), '}')
 }
+
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -469,6 +489,7 @@ func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLM
 	d.NoVariant(d.Mark(), "ElicitationURLModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -476,6 +497,7 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 	}
 	return v.appendMembers(b)
 }
+
 func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -506,6 +528,7 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	x.decode(d, outer)
 	return x
 }
+
 func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	switch v.(type) {
 	case *AuthMethodTerminal:
@@ -515,6 +538,7 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendAuthMethod(b []byte, v AuthMethod) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -567,6 +591,7 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
@@ -581,12 +606,14 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	}
 	return v.appendMembers(b)
 }
+
 func appendSessionConfigOptionVariant(b []byte, v SessionConfigOptionVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	return append(appendSessionConfigOptionVariantMembers(append(b, '{'), v), '}')
 }
+
 func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelectOptions {
 	m := d.Mark()
 	switch d.Peek() {
@@ -616,9 +643,10 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 			return SessionConfigSelectOptionsGrouped(x)
 		}
 	}
-	d.NoVariant(m, "SessionConfigSelectOptions", "array")
+	d.NoVariant(m, "SessionConfigSelectOptions", "array of object with value and name or array of object with group and name and options")
 	return nil
 }
+
 func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -630,6 +658,7 @@ func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -641,6 +670,7 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func appendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -762,6 +792,7 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
@@ -810,6 +841,7 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -867,6 +899,7 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
@@ -883,6 +916,7 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -908,11 +942,13 @@ func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	return appendPlanUpdateContent(b, v)
 }
+
 func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInput {
 	x := new(UnstructuredCommandInput)
 	x.decode(d, outer)
 	return x
 }
+
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v.(type) {
 	case nil:
@@ -920,6 +956,7 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	}
 	return v.appendMembers(b)
 }
+
 func appendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -981,6 +1018,7 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	switch v := v.(type) {
 	case *StateUpdateOther:
@@ -999,6 +1037,7 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendStateUpdate(b []byte, v StateUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1068,6 +1107,7 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	x.decode(d, &o)
 	return x
 }
+
 func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []byte {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
@@ -1090,6 +1130,7 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	}
 	return v.appendMembers(b)
 }
+
 func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1128,6 +1169,7 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	x.decode(d, outer)
 	return x
 }
+
 func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	switch v.(type) {
 	case *MCPServerHTTP:
@@ -1141,6 +1183,7 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendMCPServer(b []byte, v MCPServer) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1189,6 +1232,7 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	x.decode(d, outer)
 	return x
 }
+
 func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	switch v.(type) {
 	case *SetSessionConfigOptionRequestBoolean:
@@ -1198,6 +1242,7 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	}
 	return v.appendMembers(b)
 }
+
 func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1232,6 +1277,7 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
@@ -1246,6 +1292,7 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	}
 	return v.appendMembers(b)
 }
+
 func appendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1303,6 +1350,7 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
@@ -1319,12 +1367,14 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	}
 	return v.appendMembers(b)
 }
+
 func appendCreateElicitationResponseVariant(b []byte, v CreateElicitationResponseVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	return append(appendCreateElicitationResponseVariantMembers(append(b, '{'), v), '}')
 }
+
 func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentValue {
 	m := d.Mark()
 	switch d.Peek() {
@@ -1357,25 +1407,30 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 		x = d.Float()
 		return ElicitationContentValueNumber(x)
 	}
-	d.NoVariant(m, "ElicitationContentValue", "string or integer or number or boolean or array")
+	d.NoVariant(m, "ElicitationContentValue", "string or integer or number or boolean or array of string")
 	return nil
 }
+
 func (v ElicitationContentValueString) appendValue(b []byte) []byte {
 	b = jx.AppendString(b, string(v))
 	return b
 }
+
 func (v ElicitationContentValueInteger) appendValue(b []byte) []byte {
 	b = jx.AppendInt(b, int64(v))
 	return b
 }
+
 func (v ElicitationContentValueNumber) appendValue(b []byte) []byte {
 	b = jx.AppendFloat(b, float64(v))
 	return b
 }
+
 func (v ElicitationContentValueBoolean) appendValue(b []byte) []byte {
 	b = jx.AppendBool(b, bool(v))
 	return b
 }
+
 func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -1387,6 +1442,7 @@ func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func appendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1412,6 +1468,7 @@ func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	return appendElicitationContentValue(b, v)
 }
+
 func decodeMessageMCPResponse(d *jx.Dec, outer *jx.Outer) MessageMCPResponse {
 	if d.HasKeys("result") {
 		x := new(MessageMCPResponseResult)
@@ -1426,6 +1483,7 @@ func decodeMessageMCPResponse(d *jx.Dec, outer *jx.Outer) MessageMCPResponse {
 	d.NoVariant(d.Mark(), "MessageMCPResponse", "a member result, or error")
 	return nil
 }
+
 func appendMessageMCPResponseMembers(b []byte, v MessageMCPResponse) []byte {
 	switch v.(type) {
 	case nil:
@@ -1433,6 +1491,7 @@ func appendMessageMCPResponseMembers(b []byte, v MessageMCPResponse) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
 	if v == nil {
 		return append(b, "null"...)

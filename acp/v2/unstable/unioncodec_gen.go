@@ -31,6 +31,7 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionSubjectOther:
@@ -45,6 +46,7 @@ func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject)
 	}
 	return v.appendMembers(b)
 }
+
 func appendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -102,6 +104,7 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
@@ -118,6 +121,7 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendToolCallContent(b []byte, v ToolCallContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -183,6 +187,7 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	x.decode(d, &o)
 	return x
 }
+
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
 	case *ContentBlockOther:
@@ -203,6 +208,7 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendContentBlock(b []byte, v ContentBlock) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -228,6 +234,7 @@ func DecodeContentBlock(b []byte) (ContentBlock, error) {
 func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	return appendContentBlock(b, v)
 }
+
 func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResourceResource {
 	if d.HasKeys("text", "uri") {
 		x := new(TextResourceContents)
@@ -242,6 +249,7 @@ func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResource
 	d.NoVariant(d.Mark(), "EmbeddedResourceResource", "a member text and uri, or blob and uri")
 	return nil
 }
+
 func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource) []byte {
 	switch v.(type) {
 	case nil:
@@ -249,6 +257,7 @@ func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource)
 	}
 	return v.appendMembers(b)
 }
+
 func appendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -314,6 +323,7 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	x.decode(d, &o)
 	return x
 }
+
 func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	switch v := v.(type) {
 	case *DiffChangeOther:
@@ -334,6 +344,7 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendDiffChangeVariant(b []byte, v DiffChangeVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -368,6 +379,7 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
@@ -382,12 +394,14 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	}
 	return v.appendMembers(b)
 }
+
 func appendCreateElicitationRequestVariant(b []byte, v CreateElicitationRequestVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	return append(appendCreateElicitationRequestVariantMembers(append(b, '{'), v), '}')
 }
+
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -402,6 +416,7 @@ func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) Crea
 	d.NoVariant(d.Mark(), "CreateElicitationRequestOtherVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -409,6 +424,7 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 	}
 	return v.appendMembers(b)
 }
+
 func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -455,6 +471,7 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	x.decode(d, &o)
 	return x
 }
+
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
@@ -475,6 +492,7 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	}
 	return v.appendMembers(b)
 }
+
 func appendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -524,6 +542,7 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
@@ -536,6 +555,7 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -561,6 +581,7 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	return appendMultiSelectItems(b, v)
 }
+
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -575,6 +596,7 @@ func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFor
 	d.NoVariant(d.Mark(), "ElicitationFormModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -582,12 +604,14 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 	}
 	return v.appendMembers(b)
 }
+
 func appendElicitationFormModeVariant(b []byte, v ElicitationFormModeVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	return append(appendElicitationFormModeVariantMembers(append(b, '{'), v), '}')
 }
+
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -602,6 +626,7 @@ func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLM
 	d.NoVariant(d.Mark(), "ElicitationURLModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -609,6 +634,7 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 	}
 	return v.appendMembers(b)
 }
+
 func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -643,6 +669,7 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	x.decode(d, &o)
 	return x
 }
+
 func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	switch v := v.(type) {
 	case *AuthMethodOther:
@@ -657,6 +684,7 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendAuthMethod(b []byte, v AuthMethod) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -709,6 +737,7 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
@@ -723,12 +752,14 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	}
 	return v.appendMembers(b)
 }
+
 func appendSessionConfigOptionVariant(b []byte, v SessionConfigOptionVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	return append(appendSessionConfigOptionVariantMembers(append(b, '{'), v), '}')
 }
+
 func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelectOptions {
 	m := d.Mark()
 	switch d.Peek() {
@@ -758,9 +789,10 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 			return SessionConfigSelectOptionsGrouped(x)
 		}
 	}
-	d.NoVariant(m, "SessionConfigSelectOptions", "array")
+	d.NoVariant(m, "SessionConfigSelectOptions", "array of object with value and name or array of object with groupId and name and options")
 	return nil
 }
+
 func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -772,6 +804,7 @@ func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -783,6 +816,7 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func appendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -832,6 +866,7 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	x.decode(d, &o)
 	return x
 }
+
 func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandOther:
@@ -844,6 +879,7 @@ func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendAvailableCommand(b []byte, v AvailableCommand) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -893,6 +929,7 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 	x.decode(d, &o)
 	return x
 }
+
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandInputOther:
@@ -905,6 +942,7 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	}
 	return v.appendMembers(b)
 }
+
 func appendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -966,6 +1004,7 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	switch v := v.(type) {
 	case *StateUpdateOther:
@@ -984,6 +1023,7 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendStateUpdate(b []byte, v StateUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1040,6 +1080,7 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	x.decode(d, &o)
 	return x
 }
+
 func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	switch v := v.(type) {
 	case *BackgroundWorkOther:
@@ -1056,6 +1097,7 @@ func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendBackgroundWork(b []byte, v BackgroundWork) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1081,6 +1123,7 @@ func DecodeBackgroundWork(b []byte) (BackgroundWork, error) {
 func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
 	return appendBackgroundWork(b, v)
 }
+
 func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
 	m := d.Mark()
 	switch d.Peek() {
@@ -1100,18 +1143,21 @@ func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
 			}
 		}
 	}
-	_ = m
 	return ErrorDataOther{Raw: d.Raw()}
 }
+
 func (v *UnsupportedProtocolVersionErrorData) appendValue(b []byte) []byte {
 	return v.AppendJSON(b)
 }
+
 func (v *SessionNotFoundErrorData) appendValue(b []byte) []byte {
 	return v.AppendJSON(b)
 }
+
 func (v ErrorDataOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
+
 func appendErrorData(b []byte, v ErrorData) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1181,6 +1227,7 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	x.decode(d, &o)
 	return x
 }
+
 func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []byte {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
@@ -1203,6 +1250,7 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	}
 	return v.appendMembers(b)
 }
+
 func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1323,6 +1371,7 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
@@ -1380,6 +1429,7 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1437,6 +1487,7 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
@@ -1453,6 +1504,7 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1510,6 +1562,7 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	switch v := v.(type) {
 	case *MCPServerOther:
@@ -1526,6 +1579,7 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendMCPServer(b []byte, v MCPServer) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1574,6 +1628,7 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	x.decode(d, &o)
 	return x
 }
+
 func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	switch v := v.(type) {
 	case *ReplayFromOther:
@@ -1586,6 +1641,7 @@ func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendReplayFrom(b []byte, v ReplayFrom) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1638,6 +1694,7 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	x.decode(d, &o)
 	return x
 }
+
 func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	switch v := v.(type) {
 	case *SetSessionConfigOptionRequestOther:
@@ -1652,6 +1709,7 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	}
 	return v.appendMembers(b)
 }
+
 func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1686,6 +1744,7 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
@@ -1700,6 +1759,7 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	}
 	return v.appendMembers(b)
 }
+
 func appendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1757,6 +1817,7 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
@@ -1773,12 +1834,14 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	}
 	return v.appendMembers(b)
 }
+
 func appendCreateElicitationResponseVariant(b []byte, v CreateElicitationResponseVariant) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
 	return append(appendCreateElicitationResponseVariantMembers(append(b, '{'), v), '}')
 }
+
 func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentValue {
 	m := d.Mark()
 	switch d.Peek() {
@@ -1821,25 +1884,29 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 			return ElicitationContentValueNumber(x)
 		}
 	}
-	_ = m
 	return ElicitationContentValueOther{Raw: d.Raw()}
 }
+
 func (v ElicitationContentValueString) appendValue(b []byte) []byte {
 	b = jx.AppendString(b, string(v))
 	return b
 }
+
 func (v ElicitationContentValueInteger) appendValue(b []byte) []byte {
 	b = jx.AppendInt(b, int64(v))
 	return b
 }
+
 func (v ElicitationContentValueNumber) appendValue(b []byte) []byte {
 	b = jx.AppendFloat(b, float64(v))
 	return b
 }
+
 func (v ElicitationContentValueBoolean) appendValue(b []byte) []byte {
 	b = jx.AppendBool(b, bool(v))
 	return b
 }
+
 func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -1851,9 +1918,11 @@ func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v ElicitationContentValueOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
+
 func appendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
 		return append(b, "null"...)
@@ -1879,6 +1948,7 @@ func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	return appendElicitationContentValue(b, v)
 }
+
 func decodeMessageMCPResponse(d *jx.Dec, outer *jx.Outer) MessageMCPResponse {
 	if d.HasKeys("result") {
 		x := new(MessageMCPResponseResult)
@@ -1893,6 +1963,7 @@ func decodeMessageMCPResponse(d *jx.Dec, outer *jx.Outer) MessageMCPResponse {
 	d.NoVariant(d.Mark(), "MessageMCPResponse", "a member result, or error")
 	return nil
 }
+
 func appendMessageMCPResponseMembers(b []byte, v MessageMCPResponse) []byte {
 	switch v.(type) {
 	case nil:
@@ -1900,6 +1971,7 @@ func appendMessageMCPResponseMembers(b []byte, v MessageMCPResponse) []byte {
 	}
 	return v.appendMembers(b)
 }
+
 func appendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
 	if v == nil {
 		return append(b, "null"...)
