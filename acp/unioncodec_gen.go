@@ -53,7 +53,9 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	return v.appendMembers(b)
 }
 
-func appendToolCallContent(b []byte, v ToolCallContent) []byte {
+// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -71,12 +73,6 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
-	return appendToolCallContent(b, v)
 }
 
 var tagOfContentBlock = []string{"type"}
@@ -140,7 +136,9 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	return v.appendMembers(b)
 }
 
-func appendContentBlock(b []byte, v ContentBlock) []byte {
+// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -158,12 +156,6 @@ func DecodeContentBlock(b []byte) (ContentBlock, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendContentBlock(b []byte, v ContentBlock) []byte {
-	return appendContentBlock(b, v)
 }
 
 func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResourceResource {
@@ -189,7 +181,9 @@ func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource)
 	return v.appendMembers(b)
 }
 
-func appendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
+// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -207,12 +201,6 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
-	return appendEmbeddedResourceResource(b, v)
 }
 
 var tagOfCreateElicitationRequestVariant = []string{"mode"}
@@ -258,13 +246,6 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	return v.appendMembers(b)
 }
 
-func appendCreateElicitationRequestVariant(b []byte, v CreateElicitationRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestVariantMembers(append(b, '{'), v), '}')
-}
-
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -286,13 +267,6 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationRequestOtherVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestOtherVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfElicitationPropertySchema = []string{"type"}
@@ -356,7 +330,9 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	return v.appendMembers(b)
 }
 
-func appendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
+// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -374,12 +350,6 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
-	return appendElicitationPropertySchema(b, v)
 }
 
 var tagOfMultiSelectItems = []string{"type"}
@@ -419,7 +389,9 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	return v.appendMembers(b)
 }
 
-func appendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
+// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -437,12 +409,6 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
-	return appendMultiSelectItems(b, v)
 }
 
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
@@ -468,13 +434,6 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 	return v.appendMembers(b)
 }
 
-func appendElicitationFormModeVariant(b []byte, v ElicitationFormModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationFormModeVariantMembers(append(b, '{'), v), '}')
-}
-
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -496,13 +455,6 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationURLModeVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfAuthMethod = []string{"type"}
@@ -539,7 +491,9 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	return v.appendMembers(b)
 }
 
-func appendAuthMethod(b []byte, v AuthMethod) []byte {
+// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -556,12 +510,6 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendAuthMethod(b []byte, v AuthMethod) []byte {
-	return appendAuthMethod(b, v)
 }
 
 var tagOfSessionConfigOptionVariant = []string{"type"}
@@ -605,13 +553,6 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendSessionConfigOptionVariant(b []byte, v SessionConfigOptionVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSessionConfigOptionVariantMembers(append(b, '{'), v), '}')
 }
 
 func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelectOptions {
@@ -671,7 +612,9 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	return b
 }
 
-func appendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
+// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -689,12 +632,6 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
-	return appendSessionConfigSelectOptions(b, v)
 }
 
 var tagOfSessionUpdate = []string{"sessionUpdate"}
@@ -812,7 +749,9 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	return v.appendMembers(b)
 }
 
-func appendSessionUpdate(b []byte, v SessionUpdate) []byte {
+// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -832,12 +771,6 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 	return v, nil
 }
 
-// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
-	return appendSessionUpdate(b, v)
-}
-
 func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInput {
 	x := new(UnstructuredCommandInput)
 	x.decode(d, outer)
@@ -852,7 +785,9 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	return v.appendMembers(b)
 }
 
-func appendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
+// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -870,12 +805,6 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
-	return appendAvailableCommandInput(b, v)
 }
 
 var tagOfMCPServer = []string{"type"}
@@ -918,7 +847,9 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	return v.appendMembers(b)
 }
 
-func appendMCPServer(b []byte, v MCPServer) []byte {
+// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendMCPServer(b []byte, v MCPServer) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -935,12 +866,6 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendMCPServer(b []byte, v MCPServer) []byte {
-	return appendMCPServer(b, v)
 }
 
 var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
@@ -975,13 +900,6 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSetSessionConfigOptionRequestVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfRequestPermissionOutcome = []string{"outcome"}
@@ -1027,7 +945,9 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	return v.appendMembers(b)
 }
 
-func appendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
+// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1045,12 +965,6 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
-	return appendRequestPermissionOutcome(b, v)
 }
 
 var tagOfCreateElicitationResponseVariant = []string{"action"}
@@ -1100,13 +1014,6 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendCreateElicitationResponseVariant(b []byte, v CreateElicitationResponseVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationResponseVariantMembers(append(b, '{'), v), '}')
 }
 
 func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentValue {
@@ -1177,7 +1084,9 @@ func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	return b
 }
 
-func appendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
+// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1195,10 +1104,4 @@ func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
-	return appendElicitationContentValue(b, v)
 }

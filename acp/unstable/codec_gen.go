@@ -417,7 +417,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content[i])
+			b = AppendToolCallContent(b, v.Content[i])
 		}
 		b = append(b, ']')
 	}
@@ -1290,7 +1290,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 		b = v.Annotations.AppendJSON(b)
 	}
 	b = append(jx.Comma(b), `"resource":`...)
-	b = appendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1355,7 +1355,7 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -2512,7 +2512,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Properties[k]
-			b = appendElicitationPropertySchema(b, e)
+			b = AppendElicitationPropertySchema(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -3511,7 +3511,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.MaxItems.V))
 	}
 	b = append(jx.Comma(b), `"items":`...)
-	b = appendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
 		b = append(jx.Comma(b), `"default":`...)
 		b = append(b, '[')
@@ -3871,7 +3871,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAuthMethod(b, v.AuthMethods[i])
+			b = AppendAuthMethod(b, v.AuthMethods[i])
 		}
 		b = append(b, ']')
 	}
@@ -7044,7 +7044,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
-	b = appendSessionConfigSelectOptions(b, v.Options)
+	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra)
 }
 
@@ -8446,7 +8446,7 @@ func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
-	b = appendSessionUpdate(b, v.Update)
+	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -8565,7 +8565,7 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.MessageID.OK {
 		b = append(jx.Comma(b), `"messageId":`...)
 		b = jx.AppendString(b, string(v.MessageID.V))
@@ -8747,7 +8747,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content[i])
+			b = AppendToolCallContent(b, v.Content[i])
 		}
 		b = append(b, ']')
 	}
@@ -9276,7 +9276,7 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
-	b = appendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9423,7 +9423,7 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
 		b = append(jx.Comma(b), `"input":`...)
-		b = appendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(b, v.Input)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10186,7 +10186,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Summary.V[i])
+			b = AppendContentBlock(b, v.Summary.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -10271,7 +10271,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -11191,7 +11191,7 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"state":`...)
-		b = appendStateUpdate(b, v.State.V)
+		b = AppendStateUpdate(b, v.State.V)
 	}
 	switch v.Cwd.State {
 	case acp.PatchNull:
@@ -11402,7 +11402,7 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -11479,7 +11479,7 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -13185,7 +13185,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMCPServer(b, v.MCPServers[i])
+		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
 	if v.SystemPrompt != nil {
@@ -13707,7 +13707,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Content[i])
+		b = AppendContentBlock(b, v.Content[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -13812,7 +13812,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMCPServer(b, v.MCPServers[i])
+		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
 	b = append(jx.Comma(b), `"cwd":`...)
@@ -14103,7 +14103,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -14494,7 +14494,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -14898,7 +14898,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Prompt[i])
+		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -15088,7 +15088,7 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
-	b = appendRequestPermissionOutcome(b, v.Outcome)
+	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -15927,7 +15927,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Content[k]
-			b = appendElicitationContentValue(b, e)
+			b = AppendElicitationContentValue(b, e)
 		}
 		b = append(b, '}')
 	}

@@ -78,7 +78,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Subject != nil {
 		b = append(jx.Comma(b), `"subject":`...)
-		b = appendRequestPermissionSubject(b, v.Subject)
+		b = AppendRequestPermissionSubject(b, v.Subject)
 	}
 	b = append(jx.Comma(b), `"options":`...)
 	b = append(b, '[')
@@ -374,7 +374,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content.V[i])
+			b = AppendToolCallContent(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -1431,7 +1431,7 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"resource":`...)
-	b = appendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -1500,7 +1500,7 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -2780,7 +2780,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		b = jx.AppendString(jx.Comma(b), k)
 		b = append(b, ':')
 		e := v.Properties[k]
-		b = appendElicitationPropertySchema(b, e)
+		b = AppendElicitationPropertySchema(b, e)
 	}
 	b = append(b, '}')
 	if v.Required != nil {
@@ -3778,7 +3778,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.MaxItems.V))
 	}
 	b = append(jx.Comma(b), `"items":`...)
-	b = appendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
 		b = append(jx.Comma(b), `"default":`...)
 		b = append(b, '[')
@@ -4049,7 +4049,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAuthMethod(b, v.AuthMethods[i])
+			b = AppendAuthMethod(b, v.AuthMethods[i])
 		}
 		b = append(b, ']')
 	}
@@ -5548,7 +5548,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAvailableCommand(b, v.AvailableCommands[i])
+			b = AppendAvailableCommand(b, v.AvailableCommands[i])
 		}
 		b = append(b, ']')
 	}
@@ -5943,7 +5943,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
-	b = appendSessionConfigSelectOptions(b, v.Options)
+	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra)
 }
 
@@ -6244,7 +6244,7 @@ func (v *Command) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
 		b = append(jx.Comma(b), `"input":`...)
-		b = appendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(b, v.Input)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6641,7 +6641,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAvailableCommand(b, v.AvailableCommands[i])
+			b = AppendAvailableCommand(b, v.AvailableCommands[i])
 		}
 		b = append(b, ']')
 	}
@@ -7214,7 +7214,7 @@ func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
-	b = appendSessionUpdate(b, v.Update)
+	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -7328,7 +7328,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -7431,7 +7431,7 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -7541,7 +7541,7 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -7651,7 +7651,7 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -7912,7 +7912,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -8059,7 +8059,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -8420,7 +8420,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -8537,7 +8537,7 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendToolCallContent(b, v.Content)
+	b = AppendToolCallContent(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9421,7 +9421,7 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
-	b = appendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9502,7 +9502,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendAvailableCommand(b, v.AvailableCommands[i])
+		b = AppendAvailableCommand(b, v.AvailableCommands[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -10057,7 +10057,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Summary.V[i])
+			b = AppendContentBlock(b, v.Summary.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -10142,7 +10142,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -10953,7 +10953,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -11538,13 +11538,13 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
 	if v.ReplayFrom != nil {
 		b = append(jx.Comma(b), `"replayFrom":`...)
-		b = appendReplayFrom(b, v.ReplayFrom)
+		b = AppendReplayFrom(b, v.ReplayFrom)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12169,7 +12169,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Prompt[i])
+		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -12236,7 +12236,7 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
-	b = appendRequestPermissionOutcome(b, v.Outcome)
+	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -12657,7 +12657,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Content[k]
-			b = appendElicitationContentValue(b, e)
+			b = AppendElicitationContentValue(b, e)
 		}
 		b = append(b, '}')
 	}

@@ -47,7 +47,9 @@ func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject)
 	return v.appendMembers(b)
 }
 
-func appendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
+// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -65,12 +67,6 @@ func DecodeRequestPermissionSubject(b []byte) (RequestPermissionSubject, error) 
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
-	return appendRequestPermissionSubject(b, v)
 }
 
 var tagOfToolCallContent = []string{"type"}
@@ -122,7 +118,9 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	return v.appendMembers(b)
 }
 
-func appendToolCallContent(b []byte, v ToolCallContent) []byte {
+// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -140,12 +138,6 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
-	return appendToolCallContent(b, v)
 }
 
 var tagOfContentBlock = []string{"type"}
@@ -209,7 +201,9 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	return v.appendMembers(b)
 }
 
-func appendContentBlock(b []byte, v ContentBlock) []byte {
+// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -227,12 +221,6 @@ func DecodeContentBlock(b []byte) (ContentBlock, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendContentBlock(b []byte, v ContentBlock) []byte {
-	return appendContentBlock(b, v)
 }
 
 func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResourceResource {
@@ -258,7 +246,9 @@ func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource)
 	return v.appendMembers(b)
 }
 
-func appendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
+// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -276,12 +266,6 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
-	return appendEmbeddedResourceResource(b, v)
 }
 
 var tagOfDiffChangeVariant = []string{"operation"}
@@ -345,13 +329,6 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	return v.appendMembers(b)
 }
 
-func appendDiffChangeVariant(b []byte, v DiffChangeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendDiffChangeVariantMembers(append(b, '{'), v), '}')
-}
-
 var tagOfCreateElicitationRequestVariant = []string{"mode"}
 
 func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestVariant {
@@ -395,13 +372,6 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	return v.appendMembers(b)
 }
 
-func appendCreateElicitationRequestVariant(b []byte, v CreateElicitationRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestVariantMembers(append(b, '{'), v), '}')
-}
-
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -423,13 +393,6 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationRequestOtherVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestOtherVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfElicitationPropertySchema = []string{"type"}
@@ -493,7 +456,9 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	return v.appendMembers(b)
 }
 
-func appendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
+// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -511,12 +476,6 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
-	return appendElicitationPropertySchema(b, v)
 }
 
 var tagOfMultiSelectItems = []string{"type"}
@@ -556,7 +515,9 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	return v.appendMembers(b)
 }
 
-func appendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
+// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -574,12 +535,6 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
-	return appendMultiSelectItems(b, v)
 }
 
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
@@ -605,13 +560,6 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 	return v.appendMembers(b)
 }
 
-func appendElicitationFormModeVariant(b []byte, v ElicitationFormModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationFormModeVariantMembers(append(b, '{'), v), '}')
-}
-
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -633,13 +581,6 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationURLModeVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfAuthMethod = []string{"type"}
@@ -685,7 +626,9 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	return v.appendMembers(b)
 }
 
-func appendAuthMethod(b []byte, v AuthMethod) []byte {
+// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -702,12 +645,6 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendAuthMethod(b []byte, v AuthMethod) []byte {
-	return appendAuthMethod(b, v)
 }
 
 var tagOfSessionConfigOptionVariant = []string{"type"}
@@ -751,13 +688,6 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendSessionConfigOptionVariant(b []byte, v SessionConfigOptionVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSessionConfigOptionVariantMembers(append(b, '{'), v), '}')
 }
 
 func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelectOptions {
@@ -817,7 +747,9 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	return b
 }
 
-func appendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
+// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -835,12 +767,6 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
-	return appendSessionConfigSelectOptions(b, v)
 }
 
 var tagOfAvailableCommand = []string{"type"}
@@ -880,7 +806,9 @@ func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	return v.appendMembers(b)
 }
 
-func appendAvailableCommand(b []byte, v AvailableCommand) []byte {
+// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -898,12 +826,6 @@ func DecodeAvailableCommand(b []byte) (AvailableCommand, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
-	return appendAvailableCommand(b, v)
 }
 
 var tagOfAvailableCommandInput = []string{"type"}
@@ -943,7 +865,9 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	return v.appendMembers(b)
 }
 
-func appendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
+// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -961,12 +885,6 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
-	return appendAvailableCommandInput(b, v)
 }
 
 func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
@@ -1003,7 +921,9 @@ func (v ErrorDataOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
 
-func appendErrorData(b []byte, v ErrorData) []byte {
+// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendErrorData(b []byte, v ErrorData) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1020,12 +940,6 @@ func DecodeErrorData(b []byte) (ErrorData, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendErrorData(b []byte, v ErrorData) []byte {
-	return appendErrorData(b, v)
 }
 
 var tagOfSessionUpdate = []string{"sessionUpdate"}
@@ -1176,7 +1090,9 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	return v.appendMembers(b)
 }
 
-func appendSessionUpdate(b []byte, v SessionUpdate) []byte {
+// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1194,12 +1110,6 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
-	return appendSessionUpdate(b, v)
 }
 
 var tagOfBackgroundWork = []string{"type"}
@@ -1245,7 +1155,9 @@ func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	return v.appendMembers(b)
 }
 
-func appendBackgroundWork(b []byte, v BackgroundWork) []byte {
+// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1263,12 +1175,6 @@ func DecodeBackgroundWork(b []byte) (BackgroundWork, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
-	return appendBackgroundWork(b, v)
 }
 
 var tagOfIdleStateUpdateVariant = []string{"stopReason"}
@@ -1339,13 +1245,6 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	return v.appendMembers(b)
 }
 
-func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendIdleStateUpdateVariantMembers(append(b, '{'), v), '}')
-}
-
 var tagOfStateUpdate = []string{"state"}
 
 func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
@@ -1395,7 +1294,9 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	return v.appendMembers(b)
 }
 
-func appendStateUpdate(b []byte, v StateUpdate) []byte {
+// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1412,12 +1313,6 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendStateUpdate(b []byte, v StateUpdate) []byte {
-	return appendStateUpdate(b, v)
 }
 
 var tagOfPlanUpdateContent = []string{"type"}
@@ -1457,7 +1352,9 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	return v.appendMembers(b)
 }
 
-func appendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
+// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1475,12 +1372,6 @@ func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
-	return appendPlanUpdateContent(b, v)
 }
 
 var tagOfMCPServer = []string{"type"}
@@ -1526,7 +1417,9 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	return v.appendMembers(b)
 }
 
-func appendMCPServer(b []byte, v MCPServer) []byte {
+// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendMCPServer(b []byte, v MCPServer) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1543,12 +1436,6 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendMCPServer(b []byte, v MCPServer) []byte {
-	return appendMCPServer(b, v)
 }
 
 var tagOfReplayFrom = []string{"type"}
@@ -1588,7 +1475,9 @@ func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	return v.appendMembers(b)
 }
 
-func appendReplayFrom(b []byte, v ReplayFrom) []byte {
+// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1605,12 +1494,6 @@ func DecodeReplayFrom(b []byte) (ReplayFrom, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
-	return appendReplayFrom(b, v)
 }
 
 var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
@@ -1656,13 +1539,6 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	return v.appendMembers(b)
 }
 
-func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSetSessionConfigOptionRequestVariantMembers(append(b, '{'), v), '}')
-}
-
 var tagOfRequestPermissionOutcome = []string{"outcome"}
 
 func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissionOutcome {
@@ -1706,7 +1582,9 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	return v.appendMembers(b)
 }
 
-func appendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
+// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1724,12 +1602,6 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
-	return appendRequestPermissionOutcome(b, v)
 }
 
 var tagOfCreateElicitationResponseVariant = []string{"action"}
@@ -1779,13 +1651,6 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 		return b
 	}
 	return v.appendMembers(b)
-}
-
-func appendCreateElicitationResponseVariant(b []byte, v CreateElicitationResponseVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationResponseVariantMembers(append(b, '{'), v), '}')
 }
 
 func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentValue {
@@ -1869,7 +1734,9 @@ func (v ElicitationContentValueOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
 
-func appendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
+// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1887,10 +1754,4 @@ func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
-	return appendElicitationContentValue(b, v)
 }

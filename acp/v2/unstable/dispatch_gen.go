@@ -14,7 +14,7 @@ type resultOfMessageMCPResponse struct {
 }
 
 func (r *resultOfMessageMCPResponse) AppendJSON(b []byte) []byte {
-	return appendMessageMCPResponse(b, r.v)
+	return AppendMessageMCPResponse(b, r.v)
 }
 
 func (r *resultOfMessageMCPResponse) UnmarshalJSON(b []byte) (err error) {

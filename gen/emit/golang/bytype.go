@@ -193,7 +193,5 @@ func (g *gen) encodeByType(f *jen.File, n string) {
 		}
 		f.Add(sig(recv).Block(append(g.appendValue(x, *a.v.Type), line("return b"))...))
 	}
-	f.Func().Id("append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
-		block(line("if v == nil"), line(`return append(b, "null"...)`)),
-		line("return v.appendValue(b)"))
+	g.appendFunc(f, n, line("return v.appendValue(b)"))
 }
