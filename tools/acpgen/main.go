@@ -1,13 +1,15 @@
-// Command acpgen writes everything that is generated from the schemas.
+// Command acpgen writes everything that is generated from the schemas: the Go
+// packages of the protocol, and the event table, types and help of the plugin.
+// It works on the module that the current directory belongs to.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
-	"github.com/hermes-nvim/hermes/gen/emit"
-	"github.com/hermes-nvim/hermes/gen/ir"
-	"github.com/hermes-nvim/hermes/schema"
+	"github.com/hermes-nvim/hermes/gen"
 )
 
 func main() {
@@ -18,21 +20,30 @@ func main() {
 }
 
 func run() error {
-	d, err := schema.Load("schema/v1/schema.json")
+	root, err := moduleRoot()
 	if err != nil {
 		return err
 	}
-	p := ir.Patches{}
-	for _, x := range []string{"SessionInfoUpdate.title", "SessionInfoUpdate.updatedAt", "CompactionUpdate.summary", "CompactionUpdate.error", "CompactionUpdate._meta"} {
-		p[x] = true
-	}
-	s, err := ir.Lower(d, p)
+	files, err := gen.Files(root)
 	if err != nil {
 		return err
 	}
-	b, err := emit.Package("acp", s)
+	return gen.Write(root, files)
+}
+
+// moduleRoot is the nearest folder with a go.mod, from here upwards.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
 	if err != nil {
-		return err
+		return "", err
 	}
-	return os.WriteFile("acp/acp_gen.go", b, 0o644)
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if filepath.Dir(dir) == dir {
+			return "", errors.New("no go.mod here or above; run acpgen inside the module")
+		}
+		dir = filepath.Dir(dir)
+	}
 }

@@ -1,0 +1,7 @@
+std = "luajit"
+cache = false
+max_line_length = 100
+globals = { "vim" }
+read_globals = { "MiniTest" }
+exclude_files = { "lua/hermes/types_gen.lua" }
+files["**/*_gen.lua"] = { max_line_length = false }

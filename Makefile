@@ -1,0 +1,53 @@
+# Everything a newcomer or CI needs. Each target installs what it is missing
+# into .cache/; nothing on the machine is changed.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+LUA := lua plugin examples test
+GO_TEST_FLAGS ?= -race
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build ## Open Neovim with the demo agent (prints the transcript when there is no terminal)
+	@scripts/demo
+
+.PHONY: test
+test: build lint ## Run everything: formatters, linters, Go and Lua tests, real agents in real Neovims
+	@HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
+	HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
+	HERMES_AGENTS="$$(scripts/agents)"; \
+	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS; \
+	go test $(GO_TEST_FLAGS) ./... && scripts/lua-specs
+
+.PHONY: build
+build: ## Build bin/hermes, the program Neovim starts
+	@go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes
+
+.PHONY: generate
+generate: ## Regenerate everything that comes from the schemas
+	go generate ./...
+
+.PHONY: lint
+lint: ## Check formatting and run the linters of Go and Lua
+	@out="$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go'))"; \
+	[ -z "$$out" ] || { printf 'gofmt would change:\n%s\n' "$$out"; exit 1; }
+	@go vet ./...
+	@go run $(STATICCHECK) ./...
+	@scripts/luacheck --quiet $(LUA)
+	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" --check $(LUA)
+
+.PHONY: fmt
+fmt: ## Format Go and Lua
+	gofmt -w $$(git ls-files -co --exclude-standard '*.go')
+	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" $(LUA)
+
+.PHONY: clean
+clean: ## Remove what was built and installed here
+	rm -rf bin .cache

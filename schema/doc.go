@@ -1,0 +1,14 @@
+// Package schema holds the pinned ACP schemas, reduced to their structure, and
+// reads them for the generator.
+//
+// A schema is read twice. The first pass is the typed model of go-jsonschema,
+// which knows the standard keywords; it loses the extensions (x-*,
+// discriminator, contentEncoding, unevaluatedProperties), the order of members
+// and the precision of large integers. The second pass is an ordered raw tree
+// that keeps everything. Loading fails when the passes disagree, and when the
+// schema uses a keyword that [Keywords] has no policy for, so that a new
+// version of the protocol is never half understood.
+//
+// What a schema cannot say lives beside it in overlay/: our documentation,
+// members with three states, locked names, event names, quirks.
+package schema

@@ -1,0 +1,64 @@
+package schema
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// SourcesFile is the name of the record below.
+const SourcesFile = "SOURCES.json"
+
+// Sources says where the schemas come from.
+type Sources struct {
+	Package string   `json:"package"` // npm package
+	Version string   `json:"version"`
+	License string   `json:"license"` // SPDX identifier
+	Author  string   `json:"author"`
+	Schemas []Source `json:"schemas"` // one for each edition, in order of Editions
+}
+
+// Source is one schema.
+type Source struct {
+	Edition  Edition `json:"edition"`
+	Path     string  `json:"path"`     // in this folder
+	Origin   string  `json:"origin"`   // in the package
+	Original string  `json:"original"` // sha256 of the file in the package
+	Reduced  string  `json:"reduced"`  // sha256 of the file in this folder
+}
+
+// ReadSources reads the embedded record.
+func ReadSources() (*Sources, error) {
+	s, err := ReadOverlay[Sources](Tree, SourcesFile)
+	return &s, err
+}
+
+// Of is the record of one edition.
+func (s *Sources) Of(e Edition) (Source, error) {
+	for _, f := range s.Schemas {
+		if f.Edition == e {
+			return f, nil
+		}
+	}
+	return Source{}, fmt.Errorf("schema/%s: no record of edition %s: run specupdate", SourcesFile, e)
+}
+
+// Verify reports a schema whose bytes are not those of the record.
+func (s *Sources) Verify() error {
+	for _, e := range Editions {
+		f, err := s.Of(e)
+		if err != nil {
+			return err
+		}
+		if got := Sum(e.Bytes()); got != f.Reduced {
+			return fmt.Errorf("schema/%s: was changed by hand (sha256 %s, %s says %s): run specupdate", f.Path, got, SourcesFile, f.Reduced)
+		}
+	}
+	return nil
+}
+
+// Sum is the sha256 of b in hexadecimal.
+func Sum(b []byte) string {
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}

@@ -1,0 +1,104 @@
+-- Runs the Lua specs: nvim --clean --headless -l test/run.lua [FILE...]
+--
+-- Every spec file runs in a Neovim of its own, with mini.test from the folder
+-- in $HERMES_MINI_TEST. The last line is "N passed, N failed"; the exit code
+-- is 1 when a test failed, a file did not finish, or nothing ran.
+
+local root = vim.fs.dirname(vim.fs.dirname(assert(vim.uv.fs_realpath(arg[0]))))
+local timeout_ms = 120000
+
+--- Runs one spec file in this Neovim and prints its failures.
+---@param file string
+local function run_file(file)
+  vim.opt.rtp:prepend({ root, vim.env.HERMES_MINI_TEST })
+  vim.o.swapfile = false
+  local test = require("mini.test")
+  local passed, failed, printed = 0, 0, {}
+  local function update(index)
+    local case = test.current.all_cases[index]
+    local state = case.exec and case.exec.state or ""
+    if printed[case] or not (state:find("^Pass") or state:find("^Fail")) then
+      return
+    end
+    printed[case] = true
+    if state:find("^Pass") then
+      passed = passed + 1
+      return
+    end
+    failed = failed + 1
+    local reasons = vim.trim(table.concat(case.exec.fails, "\n"):gsub("\27%[%d*m", ""))
+    local line = reasons:match(vim.pesc(file) .. ":(%d+)")
+    local where = line and file .. ":" .. line or file
+    local name = table.concat(case.desc, " ", 2)
+    io.stdout:write(("%s: FAIL %s\n  %s\n"):format(where, name, (reasons:gsub("\n", "\n  "))))
+  end
+  test.setup({ silent = true })
+  local collected, problem = pcall(test.run, {
+    collect = {
+      emulate_busted = true,
+      find_files = function()
+        return { file }
+      end,
+    },
+    execute = {
+      reporter = { start = function() end, update = update, finish = function() end },
+    },
+  })
+  if not collected then
+    failed = failed + 1
+    io.stdout:write(("%s: FAIL %s\n"):format(file, problem))
+  end
+  local finished = vim.wait(timeout_ms, function()
+    return not test.is_executing()
+  end, 5)
+  if not finished then
+    failed = failed + 1
+    io.stdout:write(("%s: FAIL still running after %d s\n"):format(file, timeout_ms / 1000))
+  end
+  test.stop() -- ends the Neovims that the specs started
+  io.stdout:write(("%d passed, %d failed\n"):format(passed, failed))
+  io.stdout:flush()
+  os.exit(failed == 0 and 0 or 1)
+end
+
+--- Runs one spec file in a Neovim of its own.
+---@param file string
+---@return integer passed, integer failed
+local function run_child(file)
+  local result = vim
+    .system({ vim.v.progpath, "--clean", "--headless", "-l", arg[0], file }, {
+      env = { HERMES_SPEC_CHILD = "1", NVIM = "", NVIM_LOG_FILE = vim.fn.tempname() },
+      text = true,
+      timeout = timeout_ms + 10000,
+    })
+    :wait()
+  local rest, passed, failed = result.stdout:match("^(.-)(%d+) passed, (%d+) failed\n$")
+  io.stdout:write(rest or result.stdout, result.stderr)
+  passed, failed = tonumber(passed) or 0, tonumber(failed) or 0
+  if not rest or (failed == 0 and result.code ~= 0) then
+    io.stdout:write(("%s: FAIL its Neovim ended with code %d\n"):format(file, result.code))
+    failed = failed + 1
+  elseif passed + failed == 0 then
+    io.stdout:write(("%s: FAIL holds no test\n"):format(file))
+    failed = 1
+  end
+  return passed, failed
+end
+
+local mini = vim.env.HERMES_MINI_TEST
+if not mini or not vim.uv.fs_stat(mini .. "/lua/mini/test.lua") then
+  io.stdout:write(("HERMES_MINI_TEST: no lua/mini/test.lua in %q\n"):format(mini or ""))
+  os.exit(1)
+end
+if vim.env.HERMES_SPEC_CHILD then
+  run_file(arg[1])
+end
+
+local files = #arg > 0 and arg or vim.fn.globpath(root .. "/test", "*_spec.lua", true, true)
+local passed, failed = 0, 0
+for _, file in ipairs(files) do
+  local p, f = run_child(file)
+  passed, failed = passed + p, failed + f
+end
+io.stdout:write(("%d passed, %d failed\n"):format(passed, failed))
+os.exit(failed == 0 and passed > 0 and 0 or 1)

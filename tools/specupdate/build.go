@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
+	"github.com/hermes-nvim/hermes/schema"
+)
+
+// release is one version of the protocol, verified.
+type release struct {
+	version string
+	docs    map[schema.Edition]*schema.Document
+	specs   map[schema.Edition]*ir.Spec
+	prose   schema.Prose
+	files   map[string][]byte // what a published package gives, by path below schema/
+}
+
+// build verifies the originals and makes everything that is written from them.
+func build(p *specPackage) (*release, error) {
+	r := &release{version: p.version, docs: map[schema.Edition]*schema.Document{}, prose: schema.Prose{}, files: map[string][]byte{}}
+	sources := schema.Sources{Package: p.name, Version: p.version, License: p.license, Author: p.author}
+	patches, defaults := schema.Patches{}, schema.Defaults{}
+	var errs []error
+	for _, e := range schema.Editions {
+		original := p.originals[e]
+		d, err := schema.Parse(p.where+"/"+e.File(), original)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		if defaults[e], err = defaultValues(d); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		patches[e] = threeStates(d)
+		r.prose[e] = schema.HashProse(d)
+		reduced := schema.Reduce(d.Raw).Format()
+		if r.docs[e], err = schema.Parse("schema/"+e.File(), reduced); err != nil {
+			errs = append(errs, fmt.Errorf("after reduction: %w", err))
+			continue
+		}
+		r.files[e.File()] = reduced
+		sources.Schemas = append(sources.Schemas, schema.Source{
+			Edition: e, Path: e.File(), Origin: origin(e),
+			Original: schema.Sum(original), Reduced: schema.Sum(reduced),
+		})
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if p.name == "" {
+		return r, r.lower(patches) // nothing of it can be written to the tree
+	}
+	for file, v := range map[string]any{
+		schema.SourcesFile: sources, schema.ProseFile: r.prose,
+		schema.PatchesFile: patches, schema.DefaultsFile: defaults,
+	} {
+		b, err := encode(v)
+		if err != nil {
+			return nil, fmt.Errorf("schema/%s: %w", file, err)
+		}
+		r.files[file] = b
+	}
+	return r, r.lower(patches)
+}
+
+// lower makes the specs, which proves that the generator knows every shape.
+func (r *release) lower(patches schema.Patches) error {
+	r.specs = map[schema.Edition]*ir.Spec{}
+	var errs []error
+	for _, e := range schema.Editions {
+		s, err := ir.Lower(r.docs[e], ir.Overlay{Patches: patches.Of(e)})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", r.version, err))
+		}
+		r.specs[e] = s
+	}
+	return errors.Join(errs...)
+}
+
+// encode writes a value in the format of the schema folder.
+func encode(v any) ([]byte, error) {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	n, err := schema.ParseNode(bytes.NewReader(b))
+	if err != nil {
+		return nil, err
+	}
+	return n.Format(), nil
+}

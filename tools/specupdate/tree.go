@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/schema"
+)
+
+// tree is the schema folder of a working copy.
+type tree struct {
+	root, dir string
+	sources   schema.Sources
+}
+
+func openTree(root string) (*tree, error) {
+	t := &tree{root: root, dir: filepath.Join(root, "schema")}
+	var err error
+	t.sources, err = schema.ReadOverlay[schema.Sources](os.DirFS(t.dir), schema.SourcesFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: run this at the root of the repository, or say where that is with -root", err)
+	}
+	return t, err
+}
+
+// compare fails when the tree is not exactly what the release gives.
+func (t *tree) compare(r *release, out io.Writer) error {
+	var stale []string
+	for _, name := range slices.Sorted(maps.Keys(r.files)) {
+		have, err := os.ReadFile(filepath.Join(t.dir, filepath.FromSlash(name)))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			stale = append(stale, "schema/"+name+": missing")
+		case err != nil:
+			return err
+		case !bytes.Equal(have, r.files[name]):
+			stale = append(stale, "schema/"+name+": differs "+firstDifference(have, r.files[name]))
+		}
+	}
+	if len(stale) > 0 {
+		return fmt.Errorf("the tree is not what %s@%s gives; run specupdate %s, or undo the change:\n  %s",
+			packageName, r.version, r.version, strings.Join(stale, "\n  "))
+	}
+	fmt.Fprintf(out, "schema/ is what %s@%s gives: %d files\n", packageName, r.version, len(r.files))
+	return nil
+}
+
+func firstDifference(have, want []byte) string {
+	h, w := strings.Split(string(have), "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(h), len(w)) {
+		if h[i] != w[i] {
+			return fmt.Sprintf("at line %d: have %q, want %q", i+1, strings.TrimSpace(h[i]), strings.TrimSpace(w[i]))
+		}
+	}
+	return fmt.Sprintf("in length: have %d lines, want %d", len(h), len(w))
+}
+
+// update writes the release and its report, all of it or nothing.
+func (t *tree) update(r *release, out io.Writer) error {
+	if r.files[schema.SourcesFile] == nil {
+		return fmt.Errorf("%s: an update needs a published package: give a version or the folder of an unpacked package", r.version)
+	}
+	docs, err := schema.ReadDocs(os.DirFS(t.dir))
+	if err != nil {
+		return err
+	}
+	files := map[string][]byte{}
+	for name, b := range r.files {
+		files[filepath.Join("schema", filepath.FromSlash(name))] = b
+	}
+	if t.sources.Version != r.version {
+		prev, err := t.release()
+		if err != nil {
+			return fmt.Errorf("the tree as it is: %w", err)
+		}
+		text := report(prev, r, docs)
+		files[reportPath(prev.version, r.version)] = text
+		fmt.Fprint(out, summary(text))
+	}
+	changed, err := replace(t.root, files)
+	if err != nil {
+		return err
+	}
+	if len(changed) == 0 {
+		fmt.Fprintf(out, "schema/ already is what %s@%s gives\n", packageName, r.version)
+		return nil
+	}
+	for _, name := range changed {
+		fmt.Fprintln(out, "wrote", name)
+	}
+	if err := docs.Check(r.docs); err != nil {
+		fmt.Fprintln(out, "edit", err)
+	}
+	fmt.Fprintln(out, "now run: go generate ./...")
+	return nil
+}
+
+// report writes the report between two releases, or from one to the tree.
+func (t *tree) report(r []*release, out io.Writer) error {
+	if len(r) == 1 {
+		tree, err := t.release()
+		if err != nil {
+			return err
+		}
+		r = append(r, tree)
+	}
+	docs, err := schema.ReadDocs(os.DirFS(t.dir))
+	if err != nil {
+		return err
+	}
+	text := report(r[0], r[1], docs)
+	name := reportPath(r[0].version, r[1].version)
+	if _, err := replace(t.root, map[string][]byte{name: text}); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%swrote %s\n", summary(text), name)
+	return nil
+}
+
+// release is the version that the tree holds.
+func (t *tree) release() (*release, error) {
+	fsys := os.DirFS(t.dir)
+	r := &release{version: t.sources.Version, docs: map[schema.Edition]*schema.Document{}}
+	for _, e := range schema.Editions {
+		d, err := schema.LoadFile(filepath.Join(t.dir, filepath.FromSlash(e.File())))
+		if err != nil {
+			return nil, err
+		}
+		r.docs[e] = d
+	}
+	patches, err := schema.ReadPatches(fsys)
+	if err != nil {
+		return nil, err
+	}
+	if r.prose, err = schema.ReadProse(fsys); err != nil {
+		return nil, err
+	}
+	return r, r.lower(patches)
+}
