@@ -1,6 +1,7 @@
 package permission
 
 import (
+	"encoding/json"
 	"errors"
 	"slices"
 	"testing"
@@ -62,7 +63,7 @@ func call(kind acp.ToolKind, rawInput string, paths ...string) *acp.ToolCallUpda
 		c.Kind = acp.Some(kind)
 	}
 	if rawInput != "" {
-		c.RawInput = acp.RawMessage(rawInput)
+		c.RawInput = json.RawMessage(rawInput)
 	}
 	for _, p := range paths {
 		c.Locations = append(c.Locations, acp.ToolCallLocation{Path: p})
