@@ -86,7 +86,7 @@ func TestErrorsOfHandlersReachThePeer(t *testing.T) {
 		err  error
 		want string
 	}{
-		"typed":    {&acp.Error{Code: 400, Message: "no", Data: acp.RawMessage(`{"a":[1]}`)}, `{"code":400,"message":"no","data":{"a":[1]}}`},
+		"typed":    {&acp.Error{Code: 400, Message: "no", Data: json.RawMessage(`{"a":[1]}`)}, `{"code":400,"message":"no","data":{"a":[1]}}`},
 		"wrapped":  {fmt.Errorf("outer: %w", &acp.Error{Code: -32002, Message: "gone"}), `{"code":-32002,"message":"gone"}`},
 		"plain":    {errors.New("disk full"), `{"code":-32603,"message":"disk full"}`},
 		"deadline": {context.DeadlineExceeded, `{"code":-32603,"message":"context deadline exceeded"}`},
