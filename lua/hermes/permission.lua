@@ -101,6 +101,9 @@ local function add_diff(lines, diff)
   end
 end
 
+-- Arguments that are shown before the others.
+local leading = { command = 1, args = 2, cwd = 3 }
+
 --- What the agent asks to do, as lines that are safe to show.
 ---@param data table data of PermissionRequest
 ---@return string[]
@@ -117,7 +120,10 @@ function M.details(data)
   local input = call.rawInput
   if type(input) == "table" and not vim.islist(input) then
     local names = vim.tbl_keys(input)
-    table.sort(names)
+    table.sort(names, function(a, b)
+      local at, bt = leading[a] or 9, leading[b] or 9
+      return at < bt or (at == bt and a < b)
+    end)
     for _, name in ipairs(names) do
       add(lines, text.line(name, 60), input[name])
     end
