@@ -65,7 +65,7 @@ func Files(root string) ([]emit.Output, error) {
 			channel = "unstable"
 		}
 		files, err := golang.Package{
-			Dir: p.dir, Module: module, Shared: shared,
+			Edition: string(p.edition), Dir: p.dir, Module: module, Shared: shared,
 			Header: fmt.Sprintf("from %s (sha256 %s)", p.edition.File(), schema.Sum(p.edition.Bytes())),
 			Const:  p.value, Version: p.edition.Version(), Channel: channel,
 			Reserve: reserved, Calls: o.calls(), Names: o.names, Spec: specs[p.edition],
@@ -108,7 +108,7 @@ func Write(root string, files []emit.Output) error {
 		keep[f.Path] = true
 	}
 	for _, p := range packages {
-		old, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.dir), "*_gen.go"))
+		old, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.dir), "*_gen*.go"))
 		if err != nil {
 			return err
 		}
