@@ -75,16 +75,18 @@ end
 
 local function tool_call(s, data)
   local call = merge_call(s, data.update or {})
-  if call then
-    require("hermes.events").emit("ToolCallState", {
-      agent = data.agent,
-      sessionId = data.sessionId,
-      promptId = data.promptId,
-      seq = data.seq,
-      replay = data.replay,
-      toolCall = call,
-    })
-  end
+  return call
+    and {
+      name = "ToolCallState",
+      data = {
+        agent = data.agent,
+        sessionId = data.sessionId,
+        promptId = data.promptId,
+        seq = data.seq,
+        replay = data.replay,
+        toolCall = call,
+      },
+    }
 end
 
 local function forget(_, data)
@@ -142,6 +144,7 @@ local on_session = {
 ---Called before anybody else hears of an event.
 ---@param name string
 ---@param data table
+---@return { name: string, data: table }? follow event to fire after this one
 function M.update(name, data)
   if name == "ConnectionInitialized" then
     local a = agent(data.agent)
@@ -154,7 +157,7 @@ function M.update(name, data)
       M.agent_gone(data.agent)
     end
   elseif on_session[name] and data.sessionId and data.agent then
-    on_session[name](session(data), data)
+    return on_session[name](session(data), data)
   end
 end
 
@@ -189,18 +192,15 @@ end
 ---@param session_id? string
 ---@return string? name
 function M.agent_for(session_id)
-  local only = next(agents)
-  if not session_id then
-    return current or (only and next(agents, only) == nil and only or nil)
-  end
-  if current and agents[current] and agents[current].sessions[session_id] then
-    return current
-  end
-  for name, a in pairs(agents) do
-    if a.sessions[session_id] then
-      return name
+  if session_id and not (current and agents[current] and agents[current].sessions[session_id]) then
+    for name, a in pairs(agents) do
+      if a.sessions[session_id] then
+        return name
+      end
     end
   end
+  local only = next(agents)
+  return current or (only and next(agents, only) == nil and only or nil)
 end
 
 ---@param name string

@@ -31,6 +31,7 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionSubjectOther:
@@ -45,7 +46,10 @@ func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject)
 	}
 	return v.appendMembers(b)
 }
-func appendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
+
+// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -63,12 +67,6 @@ func DecodeRequestPermissionSubject(b []byte) (RequestPermissionSubject, error) 
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
-	return appendRequestPermissionSubject(b, v)
 }
 
 var tagOfToolCallContent = []string{"type"}
@@ -102,6 +100,7 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
@@ -118,7 +117,10 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendToolCallContent(b []byte, v ToolCallContent) []byte {
+
+// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -136,12 +138,6 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
-	return appendToolCallContent(b, v)
 }
 
 var tagOfContentBlock = []string{"type"}
@@ -183,6 +179,7 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	x.decode(d, &o)
 	return x
 }
+
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
 	case *ContentBlockOther:
@@ -203,7 +200,10 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendContentBlock(b []byte, v ContentBlock) []byte {
+
+// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -223,11 +223,6 @@ func DecodeContentBlock(b []byte) (ContentBlock, error) {
 	return v, nil
 }
 
-// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendContentBlock(b []byte, v ContentBlock) []byte {
-	return appendContentBlock(b, v)
-}
 func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResourceResource {
 	if d.HasKeys("text", "uri") {
 		x := new(TextResourceContents)
@@ -242,6 +237,7 @@ func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResource
 	d.NoVariant(d.Mark(), "EmbeddedResourceResource", "a member text and uri, or blob and uri")
 	return nil
 }
+
 func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource) []byte {
 	switch v.(type) {
 	case nil:
@@ -249,7 +245,10 @@ func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource)
 	}
 	return v.appendMembers(b)
 }
-func appendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
+
+// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -267,12 +266,6 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
-	return appendEmbeddedResourceResource(b, v)
 }
 
 var tagOfDiffChangeVariant = []string{"operation"}
@@ -314,6 +307,7 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	x.decode(d, &o)
 	return x
 }
+
 func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	switch v := v.(type) {
 	case *DiffChangeOther:
@@ -333,12 +327,6 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 		return b
 	}
 	return v.appendMembers(b)
-}
-func appendDiffChangeVariant(b []byte, v DiffChangeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendDiffChangeVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfCreateElicitationRequestVariant = []string{"mode"}
@@ -368,6 +356,7 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
@@ -382,12 +371,7 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationRequestVariant(b []byte, v CreateElicitationRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -402,18 +386,13 @@ func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) Crea
 	d.NoVariant(d.Mark(), "CreateElicitationRequestOtherVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	switch v.(type) {
 	case nil:
 		return b
 	}
 	return v.appendMembers(b)
-}
-func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationRequestOtherVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestOtherVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfElicitationPropertySchema = []string{"type"}
@@ -455,6 +434,7 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	x.decode(d, &o)
 	return x
 }
+
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
@@ -475,7 +455,10 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
+
+// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -493,12 +476,6 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
-	return appendElicitationPropertySchema(b, v)
 }
 
 var tagOfMultiSelectItems = []string{"type"}
@@ -524,6 +501,7 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
@@ -536,7 +514,10 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
+
+// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -556,11 +537,6 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 	return v, nil
 }
 
-// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
-	return appendMultiSelectItems(b, v)
-}
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -575,6 +551,7 @@ func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFor
 	d.NoVariant(d.Mark(), "ElicitationFormModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -582,12 +559,7 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationFormModeVariant(b []byte, v ElicitationFormModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationFormModeVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -602,18 +574,13 @@ func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLM
 	d.NoVariant(d.Mark(), "ElicitationURLModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVariant) []byte {
 	switch v.(type) {
 	case nil:
 		return b
 	}
 	return v.appendMembers(b)
-}
-func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationURLModeVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfAuthMethod = []string{"type"}
@@ -643,6 +610,7 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	x.decode(d, &o)
 	return x
 }
+
 func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	switch v := v.(type) {
 	case *AuthMethodOther:
@@ -657,7 +625,10 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendAuthMethod(b []byte, v AuthMethod) []byte {
+
+// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -674,12 +645,6 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendAuthMethod(b []byte, v AuthMethod) []byte {
-	return appendAuthMethod(b, v)
 }
 
 var tagOfSessionConfigOptionVariant = []string{"type"}
@@ -709,6 +674,7 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
@@ -723,12 +689,7 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	}
 	return v.appendMembers(b)
 }
-func appendSessionConfigOptionVariant(b []byte, v SessionConfigOptionVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSessionConfigOptionVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelectOptions {
 	m := d.Mark()
 	switch d.Peek() {
@@ -758,9 +719,10 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 			return SessionConfigSelectOptionsGrouped(x)
 		}
 	}
-	d.NoVariant(m, "SessionConfigSelectOptions", "array")
+	d.NoVariant(m, "SessionConfigSelectOptions", "array of object with value and name or array of object with groupId and name and options")
 	return nil
 }
+
 func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -772,6 +734,7 @@ func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -783,7 +746,10 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
-func appendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
+
+// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -801,12 +767,6 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
-	return appendSessionConfigSelectOptions(b, v)
 }
 
 var tagOfAvailableCommand = []string{"type"}
@@ -832,6 +792,7 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	x.decode(d, &o)
 	return x
 }
+
 func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandOther:
@@ -844,7 +805,10 @@ func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendAvailableCommand(b []byte, v AvailableCommand) []byte {
+
+// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -862,12 +826,6 @@ func DecodeAvailableCommand(b []byte) (AvailableCommand, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
-	return appendAvailableCommand(b, v)
 }
 
 var tagOfAvailableCommandInput = []string{"type"}
@@ -893,6 +851,7 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 	x.decode(d, &o)
 	return x
 }
+
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandInputOther:
@@ -905,7 +864,10 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	}
 	return v.appendMembers(b)
 }
-func appendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
+
+// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -923,12 +885,6 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
-	return appendAvailableCommandInput(b, v)
 }
 
 var tagOfStateUpdate = []string{"state"}
@@ -966,6 +922,7 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	switch v := v.(type) {
 	case *StateUpdateOther:
@@ -984,7 +941,10 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendStateUpdate(b []byte, v StateUpdate) []byte {
+
+// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1001,12 +961,6 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendStateUpdate(b []byte, v StateUpdate) []byte {
-	return appendStateUpdate(b, v)
 }
 
 var tagOfBackgroundWork = []string{"type"}
@@ -1040,6 +994,7 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	x.decode(d, &o)
 	return x
 }
+
 func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	switch v := v.(type) {
 	case *BackgroundWorkOther:
@@ -1056,7 +1011,10 @@ func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendBackgroundWork(b []byte, v BackgroundWork) []byte {
+
+// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1076,11 +1034,6 @@ func DecodeBackgroundWork(b []byte) (BackgroundWork, error) {
 	return v, nil
 }
 
-// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
-	return appendBackgroundWork(b, v)
-}
 func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
 	m := d.Mark()
 	switch d.Peek() {
@@ -1100,19 +1053,24 @@ func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
 			}
 		}
 	}
-	_ = m
 	return ErrorDataOther{Raw: d.Raw()}
 }
+
 func (v *UnsupportedProtocolVersionErrorData) appendValue(b []byte) []byte {
 	return v.AppendJSON(b)
 }
+
 func (v *SessionNotFoundErrorData) appendValue(b []byte) []byte {
 	return v.AppendJSON(b)
 }
+
 func (v ErrorDataOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
-func appendErrorData(b []byte, v ErrorData) []byte {
+
+// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendErrorData(b []byte, v ErrorData) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1129,12 +1087,6 @@ func DecodeErrorData(b []byte) (ErrorData, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendErrorData(b []byte, v ErrorData) []byte {
-	return appendErrorData(b, v)
 }
 
 var tagOfIdleStateUpdateVariant = []string{"stopReason"}
@@ -1181,6 +1133,7 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	x.decode(d, &o)
 	return x
 }
+
 func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []byte {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
@@ -1202,12 +1155,6 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 		return b
 	}
 	return v.appendMembers(b)
-}
-func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendIdleStateUpdateVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfSessionUpdate = []string{"sessionUpdate"}
@@ -1323,6 +1270,7 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
@@ -1380,7 +1328,10 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendSessionUpdate(b []byte, v SessionUpdate) []byte {
+
+// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1398,12 +1349,6 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
-	return appendSessionUpdate(b, v)
 }
 
 var tagOfPlanUpdateContent = []string{"type"}
@@ -1437,6 +1382,7 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
@@ -1453,7 +1399,10 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
+
+// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1471,12 +1420,6 @@ func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
-	return appendPlanUpdateContent(b, v)
 }
 
 var tagOfMCPServer = []string{"type"}
@@ -1510,6 +1453,7 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	switch v := v.(type) {
 	case *MCPServerOther:
@@ -1526,7 +1470,10 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMCPServer(b []byte, v MCPServer) []byte {
+
+// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendMCPServer(b []byte, v MCPServer) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1543,12 +1490,6 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendMCPServer(b []byte, v MCPServer) []byte {
-	return appendMCPServer(b, v)
 }
 
 var tagOfReplayFrom = []string{"type"}
@@ -1574,6 +1515,7 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	x.decode(d, &o)
 	return x
 }
+
 func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	switch v := v.(type) {
 	case *ReplayFromOther:
@@ -1586,7 +1528,10 @@ func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendReplayFrom(b []byte, v ReplayFrom) []byte {
+
+// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1603,12 +1548,6 @@ func DecodeReplayFrom(b []byte) (ReplayFrom, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
-	return appendReplayFrom(b, v)
 }
 
 var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
@@ -1638,6 +1577,7 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	x.decode(d, &o)
 	return x
 }
+
 func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	switch v := v.(type) {
 	case *SetSessionConfigOptionRequestOther:
@@ -1651,12 +1591,6 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 		return b
 	}
 	return v.appendMembers(b)
-}
-func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSetSessionConfigOptionRequestVariantMembers(append(b, '{'), v), '}')
 }
 
 var tagOfRequestPermissionOutcome = []string{"outcome"}
@@ -1686,6 +1620,7 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
@@ -1700,7 +1635,10 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	}
 	return v.appendMembers(b)
 }
-func appendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
+
+// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1718,12 +1656,6 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
-	return appendRequestPermissionOutcome(b, v)
 }
 
 var tagOfCreateElicitationResponseVariant = []string{"action"}
@@ -1757,6 +1689,7 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
@@ -1773,12 +1706,7 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationResponseVariant(b []byte, v CreateElicitationResponseVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationResponseVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentValue {
 	m := d.Mark()
 	switch d.Peek() {
@@ -1821,25 +1749,29 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 			return ElicitationContentValueNumber(x)
 		}
 	}
-	_ = m
 	return ElicitationContentValueOther{Raw: d.Raw()}
 }
+
 func (v ElicitationContentValueString) appendValue(b []byte) []byte {
 	b = jx.AppendString(b, string(v))
 	return b
 }
+
 func (v ElicitationContentValueInteger) appendValue(b []byte) []byte {
 	b = jx.AppendInt(b, int64(v))
 	return b
 }
+
 func (v ElicitationContentValueNumber) appendValue(b []byte) []byte {
 	b = jx.AppendFloat(b, float64(v))
 	return b
 }
+
 func (v ElicitationContentValueBoolean) appendValue(b []byte) []byte {
 	b = jx.AppendBool(b, bool(v))
 	return b
 }
+
 func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -1851,10 +1783,14 @@ func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v ElicitationContentValueOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
-func appendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
+
+// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1874,11 +1810,6 @@ func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 	return v, nil
 }
 
-// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
-	return appendElicitationContentValue(b, v)
-}
 func decodeMessageMCPResponse(d *jx.Dec, outer *jx.Outer) MessageMCPResponse {
 	if d.HasKeys("result") {
 		x := new(MessageMCPResponseResult)
@@ -1893,6 +1824,7 @@ func decodeMessageMCPResponse(d *jx.Dec, outer *jx.Outer) MessageMCPResponse {
 	d.NoVariant(d.Mark(), "MessageMCPResponse", "a member result, or error")
 	return nil
 }
+
 func appendMessageMCPResponseMembers(b []byte, v MessageMCPResponse) []byte {
 	switch v.(type) {
 	case nil:
@@ -1900,7 +1832,10 @@ func appendMessageMCPResponseMembers(b []byte, v MessageMCPResponse) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
+
+// AppendMessageMCPResponse appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1918,10 +1853,4 @@ func DecodeMessageMCPResponse(b []byte) (MessageMCPResponse, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendMessageMCPResponse appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
-	return appendMessageMCPResponse(b, v)
 }
