@@ -141,7 +141,7 @@ func (s *session) run(t *turn) {
 		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))
 		s.push(eventTurnEnded, new(object).str("stopReason", string(r.StopReason)))
 	} else {
-		s.push(eventTurnEnded, new(object).str("error", err.Error()))
+		s.push(eventTurnEnded, new(object).raw("error", describe(err).json()))
 	}
 	s.mu.Lock()
 	next := (*turn)(nil)

@@ -25,7 +25,7 @@ func lower(t *testing.T, text string) *ir.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := ir.Lower(d, ir.Patches{"DoRequest.three": true})
+	s, err := ir.Lower(d, ir.Overlay{Patches: map[string]bool{"DoRequest.three": true}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestLevels(t *testing.T) {
 		"member added":       {member(``), member(`"a": {"type": "string"}`), `add DoRequest.a: string, optional`},
 		"member type":        {member(`"a": {"type": "string"}`), member(`"a": {"type": "integer", "format": "int64"}`), `BREAK DoRequest.a: was string, is integer (int64)`},
 		"list of":            {member(`"a": {"type": "array", "items": {"type": "string"}}`), member(`"a": {"type": "array", "items": {"$ref": "#/$defs/End"}}`), `BREAK DoRequest.a: was list of string, is list of End`},
-		"presence":           {member(`"a": {"type": "string"}`), member(`"a": {"type": ["string", "null"]}`), `BREAK DoRequest.a: was optional, is optional nullable`},
+		"presence":           {member(`"a": {"type": "string"}`), member(`"a": {"type": ["string", "null"]}`), `BREAK DoRequest.a: was optional, is optional or null`},
 		"limit":              {member(`"a": {"type": "integer", "minimum": 0}`), member(`"a": {"type": "integer", "minimum": 1}`), `wire DoRequest.a: the smallest value was 0, is 1`},
 		"two rules":          {member(`"a": {"type": "string", "x-deserialize-default-on-error": true}`), member(`"a": {"type": "string", "default": "x"}`), `wire DoRequest.a: a bad value is refused now; the default was nothing, is "x"`},
 		"type added":         {def(``), def(`"N": {"type": "string"},`), `add type N: new, string newtype`},
@@ -72,13 +72,24 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-func TestNewRequiredMemberChangesTheWire(t *testing.T) {
+func TestNewRequiredMemberBreaksAConstructor(t *testing.T) {
 	t.Parallel()
-	prev := fmt.Sprintf(frame, "", "", "")
-	next := strings.Replace(fmt.Sprintf(frame, "", `"a": {"type": "string"}`, ""), `"x-method": "do", "properties": {"a"`, `"x-method": "do", "required": ["a"], "properties": {"a"`, 1)
-	got := compat.Compare(lower(t, prev), lower(t, next))
-	if len(got) != 1 || got[0].Level != compat.Wire || !strings.Contains(got[0].What, "new and required, string") {
-		t.Errorf("got %v", got)
+	object := func(required, members string) string {
+		return fmt.Sprintf(frame, "", "", `"N": {"type": "object", "required": [`+required+`], "properties": {`+members+`}},`)
+	}
+	for _, c := range []struct {
+		prev string
+		want compat.Level
+	}{
+		{object(``, `"b": {"type": "string"}`), compat.Wire},
+		{object(`"b"`, `"b": {"type": "string"}`), compat.Break},
+	} {
+		next := strings.Replace(strings.Replace(c.prev, `"required": [`, `"required": ["a", `, 1), `"b": {`, `"a": {"type": "string"}, "b": {`, 1)
+		next = strings.Replace(next, `"a", ]`, `"a"]`, 1)
+		got := compat.Compare(lower(t, c.prev), lower(t, next))
+		if len(got) != 1 || got[0].Level != c.want || !strings.Contains(got[0].What, "new and required, string") {
+			t.Errorf("got %v, want %s", got, c.want)
+		}
 	}
 }
 
@@ -119,7 +130,7 @@ func TestStableToUnstableBreaksNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s, err := ir.Lower(d, ir.Patches(patches.Of(e)))
+		s, err := ir.Lower(d, ir.Overlay{Patches: patches.Of(e)})
 		if err != nil {
 			t.Fatal(err)
 		}

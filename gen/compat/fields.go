@@ -1,8 +1,18 @@
 package compat
 
 import (
+	"slices"
+
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
+
+// said is a presence as a reader says it.
+var said = map[ir.Presence]string{
+	ir.Required: "required",
+	ir.Optional: "optional",
+	ir.Nullable: "optional or null",
+	ir.Patch:    "of three states: absent, null, value",
+}
 
 func (c *comparison) fields(owner string, a, b []*ir.Field) {
 	for _, f := range a {
@@ -16,7 +26,7 @@ func (c *comparison) fields(owner string, a, b []*ir.Field) {
 			c.note(Break, where, "was %s, is %s", x, y)
 		}
 		if f.Presence != g.Presence {
-			c.note(Break, where, "was %s, is %s", f.Presence, g.Presence)
+			c.note(Break, where, "was %s, is %s", said[f.Presence], said[g.Presence])
 		}
 		c.rules(where, f, g)
 	}
@@ -24,11 +34,18 @@ func (c *comparison) fields(owner string, a, b []*ir.Field) {
 		if member(a, f.Wire) != nil {
 			continue
 		}
-		if f.Presence == ir.Required {
-			c.note(Wire, owner+"."+f.Wire, "new and required, %s: peers that do not send it are refused", typeName(f.Type))
-		} else {
-			c.note(Add, owner+"."+f.Wire, "%s, %s", typeName(f.Type), f.Presence)
+		where := owner + "." + f.Wire
+		if f.Presence != ir.Required {
+			c.note(Add, where, "%s, %s", typeName(f.Type), said[f.Presence])
+			continue
 		}
+		// Constructors take the required members as arguments. A type that had
+		// none had no constructor that could break.
+		level := Wire
+		if slices.ContainsFunc(a, func(f *ir.Field) bool { return f.Presence == ir.Required }) {
+			level = Break
+		}
+		c.note(level, where, "new and required, %s: peers that do not send it are refused", typeName(f.Type))
 	}
 }
 

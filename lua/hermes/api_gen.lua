@@ -39,7 +39,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.authenticate(params, opts)
-  return require("hermes.rpc").request("authenticate", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("authenticate", params, opts)
 end
 
 ---Opens the connection: both sides agree on a protocol version and tell what they can do. It must
@@ -50,7 +51,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.initialize(params, opts)
-  return require("hermes.rpc").request("initialize", object(params, "clientCapabilities", "clientInfo"), opts)
+  params = object(params, "clientCapabilities", "clientInfo")
+  return require("hermes.rpc").request("initialize", params, opts)
 end
 
 ---Signs the user out. Needs the agent capability `auth.logout`.
@@ -60,7 +62,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.logout(params, opts)
-  return require("hermes.rpc").request("logout", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("logout", params, opts)
 end
 
 ---Stops the running turn of a session. The open `session/prompt` is then answered with stop reason
@@ -70,7 +73,8 @@ end
 ---@param params hermes.acp.CancelNotification
 ---@param opts? hermes.Opts
 function M.session_cancel(params, opts)
-  require("hermes.rpc").notify("session/cancel", object(params), opts)
+  params = object(params)
+  require("hermes.rpc").notify("session/cancel", params, opts)
 end
 
 ---Ends an active session: cancels its work and frees what it holds. Needs the agent capability
@@ -81,7 +85,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_close(params, opts)
-  return require("hermes.rpc").request("session/close", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/close", params, opts)
 end
 
 ---Removes a session from the list. Needs the agent capability `sessionCapabilities.delete`.
@@ -91,7 +96,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_delete(params, opts)
-  return require("hermes.rpc").request("session/delete", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/delete", params, opts)
 end
 
 ---Lists the sessions the agent knows, page by page. Needs the agent capability
@@ -102,7 +108,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_list(params, opts)
-  return require("hermes.rpc").request("session/list", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/list", params, opts)
 end
 
 ---Reopens a session: the agent replays its history as session updates, then answers. Needs the
@@ -113,7 +120,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_load(params, opts)
-  return require("hermes.rpc").request("session/load", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/load", params, opts)
 end
 
 ---Starts a session in a directory and returns its id. Fails with -32000 if the user has to sign in
@@ -124,7 +132,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_new(params, opts)
-  return require("hermes.rpc").request("session/new", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/new", params, opts)
 end
 
 ---Sends a message of the user and waits for the end of the turn; what happens in between arrives as
@@ -135,7 +144,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_prompt(params, opts)
-  return require("hermes.rpc").request("session/prompt", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/prompt", params, opts)
 end
 
 ---Goes on with a session without replaying its history. Needs the agent capability
@@ -146,7 +156,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_resume(params, opts)
-  return require("hermes.rpc").request("session/resume", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/resume", params, opts)
 end
 
 ---Changes one setting of a session and returns all of them.
@@ -156,7 +167,8 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_set_config_option(params, opts)
-  return require("hermes.rpc").request("session/set_config_option", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/set_config_option", params, opts)
 end
 
 ---Switches the mode of a session. Config options with category `mode` are the newer way.
@@ -166,16 +178,17 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_set_mode(params, opts)
-  return require("hermes.rpc").request("session/set_mode", object(params), opts)
+  params = object(params)
+  return require("hermes.rpc").request("session/set_mode", params, opts)
 end
 
 ---How each request is answered. A conversion gives nil for a value that does not fit.
 ---@type table<string, { takes: string, convert: fun(value: any): any }>
 local answers = {
   ["elicitation/create"] = {
-    takes = '"accept", "decline", "cancel" or {action, content?}; nil cancels',
+    takes = '"accept", "decline", "cancel" or {action, content?}; nil, false or "" cancels',
     convert = function(value)
-      if value == nil or value == "" then
+      if not value or value == "" then
         return { action = "cancel" }
       elseif type(value) == "string" then
         return { action = value }
@@ -195,9 +208,9 @@ local answers = {
     end,
   },
   ["fs/write_text_file"] = {
-    takes = "nil, once the file is written",
+    takes = "nil or true, once the file is written",
     convert = function(value)
-      if value == nil then
+      if value == nil or value == true then
         return vim.empty_dict()
       elseif is_object(value) then
         return object(value)
@@ -205,9 +218,9 @@ local answers = {
     end,
   },
   ["session/request_permission"] = {
-    takes = 'an optionId; "" or nil cancels',
+    takes = 'an optionId; nil, false or "" cancels',
     convert = function(value)
-      if value == nil or value == "" then
+      if not value or value == "" then
         return { outcome = { outcome = "cancelled" } }
       elseif type(value) == "string" then
         return { outcome = { optionId = value, outcome = "selected" } }
@@ -227,9 +240,9 @@ local answers = {
     end,
   },
   ["terminal/kill"] = {
-    takes = "nil, once the command is told to end",
+    takes = "nil or true, once the command is told to end",
     convert = function(value)
-      if value == nil then
+      if value == nil or value == true then
         return vim.empty_dict()
       elseif is_object(value) then
         return object(value)
@@ -247,9 +260,9 @@ local answers = {
     end,
   },
   ["terminal/release"] = {
-    takes = "nil, once the terminal is released",
+    takes = "nil or true, once the terminal is released",
     convert = function(value)
-      if value == nil then
+      if value == nil or value == true then
         return vim.empty_dict()
       elseif is_object(value) then
         return object(value)

@@ -73,7 +73,7 @@ func (r *release) lower(patches schema.Patches) error {
 	r.specs = map[schema.Edition]*ir.Spec{}
 	var errs []error
 	for _, e := range schema.Editions {
-		s, err := ir.Lower(r.docs[e], ir.Patches(patches.Of(e)))
+		s, err := ir.Lower(r.docs[e], ir.Overlay{Patches: patches.Of(e)})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", r.version, err))
 		}

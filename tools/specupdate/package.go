@@ -151,8 +151,8 @@ func fetch(ctx context.Context, spec string) (map[string][]byte, error) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	if _, err := cmd.Output(); err != nil {
-		return nil, fmt.Errorf("fetch %s: npm pack: %w\n%s\nIs this machine online, and does the version exist (npm view %s versions)? specupdate also takes the folder of an unpacked package.",
-			spec, err, strings.TrimSpace(stderr.String()), packageName)
+		return nil, fmt.Errorf("fetch %s: npm pack: %w; is this machine online, and does the version exist (npm view %s versions)? specupdate also takes the folder of an unpacked package; npm says: %s",
+			spec, err, packageName, strings.TrimSpace(stderr.String()))
 	}
 	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(packed) != 1 {

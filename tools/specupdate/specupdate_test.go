@@ -363,7 +363,7 @@ func TestAFailingNpmIsQuoted(t *testing.T) {
 	}
 	t.Setenv("PATH", bin)
 	_, err := specupdate(t, "-root", "../..", "-check")
-	for _, want := range []string{"npm error code ENOTFOUND", "Is this machine online"} {
+	for _, want := range []string{"npm error code ENOTFOUND", "is this machine online"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error has no %q: %v", want, err)
 		}

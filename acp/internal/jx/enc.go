@@ -2,7 +2,6 @@ package jx
 
 import (
 	"bytes"
-	"encoding/base64"
 	"maps"
 	"math"
 	"slices"
@@ -62,16 +61,23 @@ func AppendFloat(dst []byte, f float64) []byte {
 	}
 	return strconv.AppendFloat(dst, f, 'g', -1, 64)
 }
-func AppendBase64(dst, b []byte) []byte {
-	dst = append(dst, '"')
-	dst = base64.StdEncoding.AppendEncode(dst, b)
-	return append(dst, '"')
-}
-func AppendRaw(dst, b []byte) []byte {
-	if len(b) == 0 {
+
+// AppendRaw appends JSON text as it is, or null when there is none. Line ends,
+// which can only be space between tokens, become spaces: messages are lines.
+func AppendRaw(dst, raw []byte) []byte {
+	if len(raw) == 0 {
 		return append(dst, "null"...)
 	}
-	return append(dst, b...)
+	n := len(dst)
+	dst = append(dst, raw...)
+	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
+		for i := n; i < len(dst); i++ {
+			if dst[i] == '\n' || dst[i] == '\r' {
+				dst[i] = ' '
+			}
+		}
+	}
+	return dst
 }
 
 // Comma appends a separator unless an object or array has just been opened.
@@ -91,7 +97,7 @@ func AppendMembers(dst, obj []byte) []byte {
 	if in = bytes.TrimSpace(in[1 : len(in)-1]); len(in) == 0 {
 		return dst
 	}
-	return append(Comma(dst), in...)
+	return AppendRaw(Comma(dst), in)
 }
 
 // Keys returns the keys of m in order.

@@ -36,6 +36,9 @@ var sourceBase = map[Source][]luaMember{
 	},
 	FromRequest: {
 		{name: "requestId", typ: "string", doc: "Names the request in `respond` and in later events."},
+		{name: "respond", typ: "fun(value?: any): boolean", doc: "Answers; false when it is too late."},
+		{name: "reject", typ: "fun(message?: string, code?: integer): boolean", doc: "Answers with an error; false when it is too late."},
+		{name: "default", typ: "fun(): boolean", doc: "Lets Hermes answer as if nobody listened; false when it is too late."},
 	},
 	FromReply: {
 		{name: "opId", typ: "string", optional: true, doc: "What the call returned that asked for this."},
@@ -80,8 +83,8 @@ func (e Event) base() []luaMember {
 // protocol it is for language servers and never loaded.
 func eventTypes(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
 	c := &cats{spec: s, words: w}
-	c.line("---@meta")
 	c.line("-- " + eventsHeader)
+	c.line("---@meta _")
 	c.line("")
 	c.line("-- What `args.data` holds in the callback of each autocommand.")
 	c.line("")
@@ -140,9 +143,13 @@ func (c *cats) flatContent() {
 // others, which wins over wire members of the same name.
 func (c *cats) data(e Event) []luaMember {
 	base := e.base()
-	return slices.DeleteFunc(c.ownData(e), func(m luaMember) bool {
+	list := slices.DeleteFunc(c.ownData(e), func(m luaMember) bool {
 		return slices.ContainsFunc(base, func(b luaMember) bool { return b.name == m.name })
 	})
+	for i := range list { // a null never gets into the data
+		list[i].typ = strings.TrimSuffix(list[i].typ, "|vim.NIL")
+	}
+	return list
 }
 
 func (c *cats) ownData(e Event) []luaMember {

@@ -81,7 +81,8 @@ func luaAPI(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
 				c.line("---@return string id of the operation, as in the event of its end")
 			}
 			c.linef("function M.%s(params, opts)", luaName(m.Wire))
-			c.linef(`  %srequire("hermes.rpc").%s(%s, object(params%s), opts)`, call.returns, call.op, luaString(m.Wire), c.objectMembers(call.params))
+			c.linef("  params = object(params%s)", c.objectMembers(call.params))
+			c.linef(`  %srequire("hermes.rpc").%s(%s, params, opts)`, call.returns, call.op, luaString(m.Wire))
 			c.line("end")
 		}
 	}
@@ -173,8 +174,8 @@ func (c *cats) conversion(e Event) error {
 	first := true
 	for _, kind := range []struct{ name, test string }{
 		{"any", ""},
-		{"empty", `value == nil or value == ""`},
-		{"nil", "value == nil"},
+		{"empty", `not value or value == ""`},
+		{"done", "value == nil or value == true"},
 		{"string", `type(value) == "string"`},
 		{"integer", `type(value) == "number" and value % 1 == 0`},
 		{"table", "is_object(value)"},

@@ -28,7 +28,7 @@ type EventRow struct {
 	Answer *Answer             `json:"answer"` // requests only
 	Flat   map[string]FlatPath `json:"flat"`   // keys of the data that are not wire names
 	Params []string            `json:"params"` // members of the request that a reply event repeats
-	Data   []DataMember        `json:"data"`   // what the data holds when no schema says so
+	Data   []DataMember        `json:"data"`   // what the data holds that no schema describes
 }
 
 // FlatPath is where the value of a flat key comes from: member Of of the
@@ -52,8 +52,8 @@ type DataMember struct {
 // what it lacks.
 type Answer struct {
 	Takes   string          `json:"takes"`
-	Nil     json.RawMessage `json:"nil"`
-	Empty   json.RawMessage `json:"empty"` // nil and ""
+	Done    json.RawMessage `json:"done"`  // nil and true
+	Empty   json.RawMessage `json:"empty"` // nil, false and ""
 	String  json.RawMessage `json:"string"`
 	Integer json.RawMessage `json:"integer"`
 	Table   json.RawMessage `json:"table"`
