@@ -219,6 +219,7 @@ func (c *connection) finish(err error) {
 	}
 	for _, s := range sessions {
 		s.abort(err)
+		s.running.Wait() // its call has failed
 	}
 	c.setState(stateDisconnected)
 	close(c.over)
