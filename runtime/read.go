@@ -27,6 +27,7 @@ func (c *Conn) read() {
 				c.opts.Tap(Inbound, msg)
 			}
 			c.count.received.Add(1)
+			c.notice(msg)
 			if c.receive(f, buf, err != nil) {
 				buf = nil
 			}
@@ -37,6 +38,13 @@ func (c *Conn) read() {
 			return
 		}
 		c.admit()
+	}
+}
+
+// notice reports a large message.
+func (c *Conn) notice(msg []byte) {
+	if len(msg) > c.lim.Notice {
+		c.fault(FaultLarge, fmt.Errorf("message of %d bytes", len(msg)), msg)
 	}
 }
 
