@@ -31,28 +31,16 @@ func (v *WriteTextFileRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "path":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Path = d.Str()
 		case "content":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.Content = d.Str()
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -72,11 +60,11 @@ func (v *WriteTextFileRequest) decodeJX(d *jx.Dec) {
 	if seen&0x7 != 0x7 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "path")
+			d.Missing(m, 0, "path")
 		case seen&0x4 == 0:
-			d.Missing(m, "content")
+			d.Missing(m, 0, "content")
 		}
 	}
 }
@@ -135,40 +123,25 @@ func (v *ReadTextFileRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "path":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Path = d.Str()
 		case "line":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				v.Line.V = uint32(d.Int(0, 4294967295))
 				v.Line.OK = true
 			}
 		case "limit":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				v.Limit.V = uint32(d.Int(0, 4294967295))
 				v.Limit.OK = true
 			}
 		case "_meta":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -188,9 +161,9 @@ func (v *ReadTextFileRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "path")
+			d.Missing(m, 0, "path")
 		}
 	}
 }
@@ -254,22 +227,13 @@ func (v *RequestPermissionRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "toolCall":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.ToolCall.decodeJX(d)
 		case "options":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if d.Array() {
 				v.Options = []PermissionOption{}
 				for d.More(']') {
@@ -279,10 +243,7 @@ func (v *RequestPermissionRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -302,11 +263,11 @@ func (v *RequestPermissionRequest) decodeJX(d *jx.Dec) {
 	if seen&0x7 != 0x7 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "toolCall")
+			d.Missing(m, 0, "toolCall")
 		case seen&0x4 == 0:
-			d.Missing(m, "options")
+			d.Missing(m, 0, "options")
 		}
 	}
 }
@@ -376,16 +337,10 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "toolCallId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
 		case "kind":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Kind.V.decodeJX(d)
@@ -395,10 +350,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "status":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Status.V.decodeJX(d)
@@ -408,10 +360,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "title":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -421,10 +370,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "name":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Name.V = d.Str()
@@ -434,10 +380,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "content":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
@@ -457,10 +400,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "locations":
-			if seen&0x40 != 0 {
-				d.Dup()
-			}
-			seen |= 0x40
+			seen = d.Once(seen, 0x40)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
@@ -480,10 +420,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "rawInput":
-			if seen&0x80 != 0 {
-				d.Dup()
-			}
-			seen |= 0x80
+			seen = d.Once(seen, 0x80)
 			{
 				mk := d.Mark()
 				v.RawInput = d.Raw()
@@ -492,10 +429,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "rawOutput":
-			if seen&0x100 != 0 {
-				d.Dup()
-			}
-			seen |= 0x100
+			seen = d.Once(seen, 0x100)
 			{
 				mk := d.Mark()
 				v.RawOutput = d.Raw()
@@ -504,10 +438,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x200 != 0 {
-				d.Dup()
-			}
-			seen |= 0x200
+			seen = d.Once(seen, 0x200)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -527,7 +458,7 @@ func (v *ToolCallUpdate) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "toolCallId")
+			d.Missing(m, 0, "toolCallId")
 		}
 	}
 }
@@ -714,7 +645,7 @@ func decodeToolCallContent(d *jx.Dec) ToolCallContent {
 	if !found {
 		if !d.Failed() {
 			if d.Peek() == '{' {
-				d.Missing(m, "type")
+				d.Missing(m, 0, "type")
 			} else {
 				d.Obj()
 			}
@@ -796,7 +727,7 @@ func decodeContentBlock(d *jx.Dec) ContentBlock {
 	if !found {
 		if !d.Failed() {
 			if d.Peek() == '{' {
-				d.Missing(m, "type")
+				d.Missing(m, 0, "type")
 			} else {
 				d.Obj()
 			}
@@ -884,10 +815,7 @@ func (v *Annotations) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "audience":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
@@ -907,10 +835,7 @@ func (v *Annotations) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "lastModified":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.LastModified.V = d.Str()
@@ -920,10 +845,7 @@ func (v *Annotations) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "priority":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Priority.V = d.Float()
@@ -933,10 +855,7 @@ func (v *Annotations) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1042,10 +961,7 @@ func (v *TextContent) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "annotations":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Annotations = new(Annotations)
@@ -1055,16 +971,10 @@ func (v *TextContent) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "text":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Text = d.Str()
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1084,7 +994,7 @@ func (v *TextContent) decodeJX(d *jx.Dec) {
 	if seen&0x2 != 0x2 {
 		switch {
 		case seen&0x2 == 0:
-			d.Missing(m, "text")
+			d.Missing(m, 0, "text")
 		}
 	}
 }
@@ -1141,10 +1051,7 @@ func (v *ImageContent) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "annotations":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Annotations = new(Annotations)
@@ -1154,22 +1061,13 @@ func (v *ImageContent) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "data":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Data = d.Str()
 		case "mimeType":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.MimeType = d.Str()
 		case "uri":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				v.URI.V = d.Str()
@@ -1179,10 +1077,7 @@ func (v *ImageContent) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1202,9 +1097,9 @@ func (v *ImageContent) decodeJX(d *jx.Dec) {
 	if seen&0x6 != 0x6 {
 		switch {
 		case seen&0x2 == 0:
-			d.Missing(m, "data")
+			d.Missing(m, 0, "data")
 		case seen&0x4 == 0:
-			d.Missing(m, "mimeType")
+			d.Missing(m, 0, "mimeType")
 		}
 	}
 }
@@ -1268,10 +1163,7 @@ func (v *AudioContent) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "annotations":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Annotations = new(Annotations)
@@ -1281,22 +1173,13 @@ func (v *AudioContent) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "data":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Data = d.Str()
 		case "mimeType":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.MimeType = d.Str()
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1316,9 +1199,9 @@ func (v *AudioContent) decodeJX(d *jx.Dec) {
 	if seen&0x6 != 0x6 {
 		switch {
 		case seen&0x2 == 0:
-			d.Missing(m, "data")
+			d.Missing(m, 0, "data")
 		case seen&0x4 == 0:
-			d.Missing(m, "mimeType")
+			d.Missing(m, 0, "mimeType")
 		}
 	}
 }
@@ -1381,10 +1264,7 @@ func (v *ResourceLink) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "annotations":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Annotations = new(Annotations)
@@ -1394,10 +1274,7 @@ func (v *ResourceLink) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "description":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -1407,10 +1284,7 @@ func (v *ResourceLink) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "mimeType":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.MimeType.V = d.Str()
@@ -1420,16 +1294,10 @@ func (v *ResourceLink) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "name":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			v.Name = d.Str()
 		case "size":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Size.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
@@ -1439,10 +1307,7 @@ func (v *ResourceLink) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "title":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -1452,16 +1317,10 @@ func (v *ResourceLink) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "uri":
-			if seen&0x40 != 0 {
-				d.Dup()
-			}
-			seen |= 0x40
+			seen = d.Once(seen, 0x40)
 			v.URI = d.Str()
 		case "_meta":
-			if seen&0x80 != 0 {
-				d.Dup()
-			}
-			seen |= 0x80
+			seen = d.Once(seen, 0x80)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1481,9 +1340,9 @@ func (v *ResourceLink) decodeJX(d *jx.Dec) {
 	if seen&0x48 != 0x48 {
 		switch {
 		case seen&0x8 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x40 == 0:
-			d.Missing(m, "uri")
+			d.Missing(m, 0, "uri")
 		}
 	}
 }
@@ -1623,10 +1482,7 @@ func (v *TextResourceContents) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "mimeType":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.MimeType.V = d.Str()
@@ -1636,22 +1492,13 @@ func (v *TextResourceContents) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "text":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Text = d.Str()
 		case "uri":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.URI = d.Str()
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1671,9 +1518,9 @@ func (v *TextResourceContents) decodeJX(d *jx.Dec) {
 	if seen&0x6 != 0x6 {
 		switch {
 		case seen&0x2 == 0:
-			d.Missing(m, "text")
+			d.Missing(m, 0, "text")
 		case seen&0x4 == 0:
-			d.Missing(m, "uri")
+			d.Missing(m, 0, "uri")
 		}
 	}
 }
@@ -1732,16 +1579,10 @@ func (v *BlobResourceContents) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "blob":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Blob = d.Str()
 		case "mimeType":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.MimeType.V = d.Str()
@@ -1751,16 +1592,10 @@ func (v *BlobResourceContents) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "uri":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.URI = d.Str()
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1780,9 +1615,9 @@ func (v *BlobResourceContents) decodeJX(d *jx.Dec) {
 	if seen&0x5 != 0x5 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "blob")
+			d.Missing(m, 0, "blob")
 		case seen&0x4 == 0:
-			d.Missing(m, "uri")
+			d.Missing(m, 0, "uri")
 		}
 	}
 }
@@ -1840,10 +1675,7 @@ func (v *EmbeddedResource) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "annotations":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Annotations = new(Annotations)
@@ -1853,16 +1685,10 @@ func (v *EmbeddedResource) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "resource":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Resource = decodeEmbeddedResourceResource(d)
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1882,7 +1708,7 @@ func (v *EmbeddedResource) decodeJX(d *jx.Dec) {
 	if seen&0x2 != 0x2 {
 		switch {
 		case seen&0x2 == 0:
-			d.Missing(m, "resource")
+			d.Missing(m, 0, "resource")
 		}
 	}
 }
@@ -1936,16 +1762,10 @@ func (v *Content) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "content":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d)
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -1965,7 +1785,7 @@ func (v *Content) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "content")
+			d.Missing(m, 0, "content")
 		}
 	}
 }
@@ -2016,16 +1836,10 @@ func (v *Diff) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "path":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
 		case "oldText":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.OldText.V = d.Str()
@@ -2035,16 +1849,10 @@ func (v *Diff) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "newText":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.NewText = d.Str()
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2064,9 +1872,9 @@ func (v *Diff) decodeJX(d *jx.Dec) {
 	if seen&0x5 != 0x5 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "path")
+			d.Missing(m, 0, "path")
 		case seen&0x4 == 0:
-			d.Missing(m, "newText")
+			d.Missing(m, 0, "newText")
 		}
 	}
 }
@@ -2124,16 +1932,10 @@ func (v *Terminal) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "terminalId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2153,7 +1955,7 @@ func (v *Terminal) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "terminalId")
+			d.Missing(m, 0, "terminalId")
 		}
 	}
 }
@@ -2203,16 +2005,10 @@ func (v *ToolCallLocation) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "path":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
 		case "line":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Line.V = uint32(d.Int(0, 4294967295))
@@ -2222,10 +2018,7 @@ func (v *ToolCallLocation) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2245,7 +2038,7 @@ func (v *ToolCallLocation) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "path")
+			d.Missing(m, 0, "path")
 		}
 	}
 }
@@ -2301,28 +2094,16 @@ func (v *PermissionOption) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "optionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
 		case "name":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Name = d.Str()
 		case "kind":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.Kind.decodeJX(d)
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2342,11 +2123,11 @@ func (v *PermissionOption) decodeJX(d *jx.Dec) {
 	if seen&0x7 != 0x7 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "optionId")
+			d.Missing(m, 0, "optionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x4 == 0:
-			d.Missing(m, "kind")
+			d.Missing(m, 0, "kind")
 		}
 	}
 }
@@ -2436,22 +2217,13 @@ func (v *CreateTerminalRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "command":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Command = d.Str()
 		case "args":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
 					v.Args = []string{}
@@ -2463,10 +2235,7 @@ func (v *CreateTerminalRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "env":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
 					v.Env = []EnvVariable{}
@@ -2478,28 +2247,19 @@ func (v *CreateTerminalRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "cwd":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				v.Cwd.V = d.Str()
 				v.Cwd.OK = true
 			}
 		case "outputByteLimit":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				v.OutputByteLimit.V = d.Uint64()
 				v.OutputByteLimit.OK = true
 			}
 		case "_meta":
-			if seen&0x40 != 0 {
-				d.Dup()
-			}
-			seen |= 0x40
+			seen = d.Once(seen, 0x40)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2519,9 +2279,9 @@ func (v *CreateTerminalRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "command")
+			d.Missing(m, 0, "command")
 		}
 	}
 }
@@ -2608,22 +2368,13 @@ func (v *EnvVariable) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "name":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
 		case "value":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Value = d.Str()
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2643,9 +2394,9 @@ func (v *EnvVariable) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x2 == 0:
-			d.Missing(m, "value")
+			d.Missing(m, 0, "value")
 		}
 	}
 }
@@ -2698,22 +2449,13 @@ func (v *TerminalOutputRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "terminalId":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2733,9 +2475,9 @@ func (v *TerminalOutputRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "terminalId")
+			d.Missing(m, 0, "terminalId")
 		}
 	}
 }
@@ -2788,22 +2530,13 @@ func (v *ReleaseTerminalRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "terminalId":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2823,9 +2556,9 @@ func (v *ReleaseTerminalRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "terminalId")
+			d.Missing(m, 0, "terminalId")
 		}
 	}
 }
@@ -2878,22 +2611,13 @@ func (v *WaitForTerminalExitRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "terminalId":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -2913,9 +2637,9 @@ func (v *WaitForTerminalExitRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "terminalId")
+			d.Missing(m, 0, "terminalId")
 		}
 	}
 }
@@ -2968,22 +2692,13 @@ func (v *KillTerminalRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "terminalId":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -3003,9 +2718,9 @@ func (v *KillTerminalRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "terminalId")
+			d.Missing(m, 0, "terminalId")
 		}
 	}
 }
@@ -3064,7 +2779,7 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec) CreateElicitationRequestVa
 	if !found {
 		if !d.Failed() {
 			if d.Peek() == '{' {
-				d.Missing(m, "mode")
+				d.Missing(m, 0, "mode")
 			} else {
 				d.Obj()
 			}
@@ -3134,16 +2849,10 @@ func (v *CreateElicitationRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "message":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Message = d.Str()
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -3163,7 +2872,7 @@ func (v *CreateElicitationRequest) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "message")
+			d.Missing(m, 0, "message")
 		}
 	}
 	if d.Failed() {
@@ -3222,16 +2931,10 @@ func (v *ElicitationSessionScope) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "toolCallId":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.ToolCallID.V = ToolCallID(d.Str())
@@ -3248,7 +2951,7 @@ func (v *ElicitationSessionScope) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		}
 	}
 }
@@ -3296,10 +2999,7 @@ func (v *ElicitationRequestScope) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "requestId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.RequestID.decodeJX(d)
 		default:
 			d.Skip()
@@ -3309,7 +3009,7 @@ func (v *ElicitationRequestScope) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "requestId")
+			d.Missing(m, 0, "requestId")
 		}
 	}
 }
@@ -3356,10 +3056,7 @@ func (v *ElicitationSchema) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "type":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				v.Type.V.decodeJX(d)
@@ -3369,10 +3066,7 @@ func (v *ElicitationSchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "title":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -3382,10 +3076,7 @@ func (v *ElicitationSchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "properties":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if d.Obj() {
 				v.Properties = map[string]ElicitationPropertySchema{}
 				for d.More('}') {
@@ -3396,10 +3087,7 @@ func (v *ElicitationSchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "required":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
 					v.Required = []string{}
@@ -3411,10 +3099,7 @@ func (v *ElicitationSchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "description":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -3424,10 +3109,7 @@ func (v *ElicitationSchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -3554,7 +3236,7 @@ func decodeElicitationPropertySchema(d *jx.Dec) ElicitationPropertySchema {
 	if !found {
 		if !d.Failed() {
 			if d.Peek() == '{' {
-				d.Missing(m, "type")
+				d.Missing(m, 0, "type")
 			} else {
 				d.Obj()
 			}
@@ -3672,22 +3354,13 @@ func (v *EnumOption) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "const":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Const = d.Str()
 		case "title":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Title = d.Str()
 		case "description":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -3697,10 +3370,7 @@ func (v *EnumOption) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -3720,9 +3390,9 @@ func (v *EnumOption) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "const")
+			d.Missing(m, 0, "const")
 		case seen&0x2 == 0:
-			d.Missing(m, "title")
+			d.Missing(m, 0, "title")
 		}
 	}
 }
@@ -3786,10 +3456,7 @@ func (v *StringPropertySchema) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "title":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -3799,10 +3466,7 @@ func (v *StringPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "description":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -3812,46 +3476,31 @@ func (v *StringPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "minLength":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				v.MinLength.V = uint32(d.Int(0, 4294967295))
 				v.MinLength.OK = true
 			}
 		case "maxLength":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				v.MaxLength.V = uint32(d.Int(0, 4294967295))
 				v.MaxLength.OK = true
 			}
 		case "pattern":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				v.Pattern.V = d.Str()
 				v.Pattern.OK = true
 			}
 		case "format":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				v.Format.V.decodeJX(d)
 				v.Format.OK = true
 			}
 		case "default":
-			if seen&0x40 != 0 {
-				d.Dup()
-			}
-			seen |= 0x40
+			seen = d.Once(seen, 0x40)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Default.V = d.Str()
@@ -3861,10 +3510,7 @@ func (v *StringPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "enum":
-			if seen&0x80 != 0 {
-				d.Dup()
-			}
-			seen |= 0x80
+			seen = d.Once(seen, 0x80)
 			if !d.Null() {
 				if d.Array() {
 					v.Enum = []string{}
@@ -3876,10 +3522,7 @@ func (v *StringPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "oneOf":
-			if seen&0x100 != 0 {
-				d.Dup()
-			}
-			seen |= 0x100
+			seen = d.Once(seen, 0x100)
 			if !d.Null() {
 				if d.Array() {
 					v.OneOf = []EnumOption{}
@@ -3891,10 +3534,7 @@ func (v *StringPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x200 != 0 {
-				d.Dup()
-			}
-			seen |= 0x200
+			seen = d.Once(seen, 0x200)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -4016,10 +3656,7 @@ func (v *NumberPropertySchema) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "title":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -4029,10 +3666,7 @@ func (v *NumberPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "description":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -4042,28 +3676,19 @@ func (v *NumberPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "minimum":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				v.Minimum.V = d.Float()
 				v.Minimum.OK = true
 			}
 		case "maximum":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				v.Maximum.V = d.Float()
 				v.Maximum.OK = true
 			}
 		case "default":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Default.V = d.Float()
@@ -4073,10 +3698,7 @@ func (v *NumberPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -4164,10 +3786,7 @@ func (v *IntegerPropertySchema) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "title":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -4177,10 +3796,7 @@ func (v *IntegerPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "description":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -4190,28 +3806,19 @@ func (v *IntegerPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "minimum":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				v.Minimum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
 				v.Minimum.OK = true
 			}
 		case "maximum":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				v.Maximum.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
 				v.Maximum.OK = true
 			}
 		case "default":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Default.V = int64(d.Int(-9223372036854775808, 9223372036854775807))
@@ -4221,10 +3828,7 @@ func (v *IntegerPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -4310,10 +3914,7 @@ func (v *BooleanPropertySchema) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "title":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -4323,10 +3924,7 @@ func (v *BooleanPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "description":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -4336,10 +3934,7 @@ func (v *BooleanPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "default":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Default.V = d.Bool()
@@ -4349,10 +3944,7 @@ func (v *BooleanPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -4492,10 +4084,7 @@ func (v *StringMultiSelectItems) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "enum":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if d.Array() {
 				v.Enum = []string{}
 				for d.More(']') {
@@ -4505,10 +4094,7 @@ func (v *StringMultiSelectItems) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -4528,7 +4114,7 @@ func (v *StringMultiSelectItems) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "enum")
+			d.Missing(m, 0, "enum")
 		}
 	}
 }
@@ -4584,10 +4170,7 @@ func (v *TitledMultiSelectItems) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "anyOf":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if d.Array() {
 				v.AnyOf = []EnumOption{}
 				for d.More(']') {
@@ -4597,10 +4180,7 @@ func (v *TitledMultiSelectItems) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -4620,7 +4200,7 @@ func (v *TitledMultiSelectItems) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "anyOf")
+			d.Missing(m, 0, "anyOf")
 		}
 	}
 }
@@ -4681,10 +4261,7 @@ func (v *MultiSelectPropertySchema) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "title":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -4694,10 +4271,7 @@ func (v *MultiSelectPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "description":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -4707,34 +4281,22 @@ func (v *MultiSelectPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "minItems":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				v.MinItems.V = d.Uint64()
 				v.MinItems.OK = true
 			}
 		case "maxItems":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				v.MaxItems.V = d.Uint64()
 				v.MaxItems.OK = true
 			}
 		case "items":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			v.Items = decodeMultiSelectItems(d)
 		case "default":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
@@ -4754,10 +4316,7 @@ func (v *MultiSelectPropertySchema) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x40 != 0 {
-				d.Dup()
-			}
-			seen |= 0x40
+			seen = d.Once(seen, 0x40)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -4777,7 +4336,7 @@ func (v *MultiSelectPropertySchema) decodeJX(d *jx.Dec) {
 	if seen&0x10 != 0x10 {
 		switch {
 		case seen&0x10 == 0:
-			d.Missing(m, "items")
+			d.Missing(m, 0, "items")
 		}
 	}
 }
@@ -4919,10 +4478,7 @@ func (v *ElicitationFormMode) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "requestedSchema":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.RequestedSchema.decodeJX(d)
 		default:
 			d.Skip()
@@ -4932,7 +4488,7 @@ func (v *ElicitationFormMode) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "requestedSchema")
+			d.Missing(m, 0, "requestedSchema")
 		}
 	}
 	if d.Failed() {
@@ -5049,16 +4605,10 @@ func (v *ElicitationURLMode) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "elicitationId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
 		case "url":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.URL = d.Str()
 		default:
 			d.Skip()
@@ -5068,9 +4618,9 @@ func (v *ElicitationURLMode) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "elicitationId")
+			d.Missing(m, 0, "elicitationId")
 		case seen&0x2 == 0:
-			d.Missing(m, "url")
+			d.Missing(m, 0, "url")
 		}
 	}
 	if d.Failed() {
@@ -5131,16 +4681,10 @@ func (v *InitializeResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "protocolVersion":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
 		case "agentCapabilities":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			{
 				mk := d.Mark()
 				v.AgentCapabilities = new(AgentCapabilities)
@@ -5150,10 +4694,7 @@ func (v *InitializeResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "authMethods":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -5173,10 +4714,7 @@ func (v *InitializeResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "agentInfo":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				v.AgentInfo = new(Implementation)
@@ -5186,10 +4724,7 @@ func (v *InitializeResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -5209,7 +4744,7 @@ func (v *InitializeResponse) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "protocolVersion")
+			d.Missing(m, 0, "protocolVersion")
 		}
 	}
 }
@@ -5284,10 +4819,7 @@ func (v *AgentCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "loadSession":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				v.LoadSession = d.Bool()
@@ -5296,10 +4828,7 @@ func (v *AgentCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "promptCapabilities":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			{
 				mk := d.Mark()
 				v.PromptCapabilities = new(PromptCapabilities)
@@ -5309,10 +4838,7 @@ func (v *AgentCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "mcpCapabilities":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			{
 				mk := d.Mark()
 				v.MCPCapabilities = new(MCPCapabilities)
@@ -5322,10 +4848,7 @@ func (v *AgentCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "sessionCapabilities":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			{
 				mk := d.Mark()
 				v.SessionCapabilities = new(SessionCapabilities)
@@ -5335,10 +4858,7 @@ func (v *AgentCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "auth":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			{
 				mk := d.Mark()
 				v.Auth = new(AgentAuthCapabilities)
@@ -5348,10 +4868,7 @@ func (v *AgentCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -5437,10 +4954,7 @@ func (v *PromptCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "image":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				v.Image = d.Bool()
@@ -5449,10 +4963,7 @@ func (v *PromptCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "audio":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			{
 				mk := d.Mark()
 				v.Audio = d.Bool()
@@ -5461,10 +4972,7 @@ func (v *PromptCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "embeddedContext":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			{
 				mk := d.Mark()
 				v.EmbeddedContext = d.Bool()
@@ -5473,10 +4981,7 @@ func (v *PromptCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -5551,10 +5056,7 @@ func (v *MCPCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "http":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				v.HTTP = d.Bool()
@@ -5563,10 +5065,7 @@ func (v *MCPCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "sse":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			{
 				mk := d.Mark()
 				v.SSE = d.Bool()
@@ -5575,10 +5074,7 @@ func (v *MCPCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -5651,10 +5147,7 @@ func (v *SessionCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "list":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.List = new(SessionListCapabilities)
@@ -5664,10 +5157,7 @@ func (v *SessionCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "delete":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Delete = new(SessionDeleteCapabilities)
@@ -5677,10 +5167,7 @@ func (v *SessionCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "additionalDirectories":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.AdditionalDirectories = new(SessionAdditionalDirectoriesCapabilities)
@@ -5690,10 +5177,7 @@ func (v *SessionCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "resume":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Resume = new(SessionResumeCapabilities)
@@ -5703,10 +5187,7 @@ func (v *SessionCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "close":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Close = new(SessionCloseCapabilities)
@@ -5716,10 +5197,7 @@ func (v *SessionCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -5802,10 +5280,7 @@ func (v *SessionListCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -5863,10 +5338,7 @@ func (v *SessionDeleteCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -5924,10 +5396,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -5985,10 +5454,7 @@ func (v *SessionResumeCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6046,10 +5512,7 @@ func (v *SessionCloseCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6108,10 +5571,7 @@ func (v *AgentAuthCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "logout":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Logout = new(LogoutCapabilities)
@@ -6121,10 +5581,7 @@ func (v *AgentAuthCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6187,10 +5644,7 @@ func (v *LogoutCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6303,22 +5757,13 @@ func (v *AuthMethodTerminal) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "id":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
 		case "name":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Name = d.Str()
 		case "description":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -6328,10 +5773,7 @@ func (v *AuthMethodTerminal) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "args":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
 					v.Args = []string{}
@@ -6343,10 +5785,7 @@ func (v *AuthMethodTerminal) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "env":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				if d.Obj() {
 					v.Env = map[string]string{}
@@ -6359,10 +5798,7 @@ func (v *AuthMethodTerminal) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6382,9 +5818,9 @@ func (v *AuthMethodTerminal) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "id")
+			d.Missing(m, 0, "id")
 		case seen&0x2 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		}
 	}
 }
@@ -6468,22 +5904,13 @@ func (v *AuthMethodAgent) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "id":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
 		case "name":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Name = d.Str()
 		case "description":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -6493,10 +5920,7 @@ func (v *AuthMethodAgent) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6516,9 +5940,9 @@ func (v *AuthMethodAgent) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "id")
+			d.Missing(m, 0, "id")
 		case seen&0x2 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		}
 	}
 }
@@ -6577,16 +6001,10 @@ func (v *Implementation) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "name":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
 		case "title":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -6596,16 +6014,10 @@ func (v *Implementation) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "version":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.Version = d.Str()
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6625,9 +6037,9 @@ func (v *Implementation) decodeJX(d *jx.Dec) {
 	if seen&0x5 != 0x5 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x4 == 0:
-			d.Missing(m, "version")
+			d.Missing(m, 0, "version")
 		}
 	}
 }
@@ -6682,10 +6094,7 @@ func (v *AuthenticateResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6743,10 +6152,7 @@ func (v *LogoutResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6808,16 +6214,10 @@ func (v *NewSessionResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "modes":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Modes = new(SessionModeState)
@@ -6827,10 +6227,7 @@ func (v *NewSessionResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "configOptions":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
@@ -6850,10 +6247,7 @@ func (v *NewSessionResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6873,7 +6267,7 @@ func (v *NewSessionResponse) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		}
 	}
 }
@@ -6940,16 +6334,10 @@ func (v *SessionModeState) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "currentModeId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
 		case "availableModes":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -6969,10 +6357,7 @@ func (v *SessionModeState) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -6992,9 +6377,9 @@ func (v *SessionModeState) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "currentModeId")
+			d.Missing(m, 0, "currentModeId")
 		case seen&0x2 == 0:
-			d.Missing(m, "availableModes")
+			d.Missing(m, 0, "availableModes")
 		}
 	}
 }
@@ -7056,22 +6441,13 @@ func (v *SessionMode) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "id":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ID = SessionModeID(d.Str())
 		case "name":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Name = d.Str()
 		case "description":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -7081,10 +6457,7 @@ func (v *SessionMode) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -7104,9 +6477,9 @@ func (v *SessionMode) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "id")
+			d.Missing(m, 0, "id")
 		case seen&0x2 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		}
 	}
 }
@@ -7170,7 +6543,7 @@ func decodeSessionConfigOptionVariant(d *jx.Dec) SessionConfigOptionVariant {
 	if !found {
 		if !d.Failed() {
 			if d.Peek() == '{' {
-				d.Missing(m, "type")
+				d.Missing(m, 0, "type")
 			} else {
 				d.Obj()
 			}
@@ -7243,22 +6616,13 @@ func (v *SessionConfigOption) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "id":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ID = SessionConfigID(d.Str())
 		case "name":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Name = d.Str()
 		case "description":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -7268,10 +6632,7 @@ func (v *SessionConfigOption) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "category":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Category.V.decodeJX(d)
@@ -7281,10 +6642,7 @@ func (v *SessionConfigOption) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -7304,9 +6662,9 @@ func (v *SessionConfigOption) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "id")
+			d.Missing(m, 0, "id")
 		case seen&0x2 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		}
 	}
 	if d.Failed() {
@@ -7434,22 +6792,13 @@ func (v *SessionConfigSelectOption) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "value":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
 		case "name":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Name = d.Str()
 		case "description":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -7459,10 +6808,7 @@ func (v *SessionConfigSelectOption) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -7482,9 +6828,9 @@ func (v *SessionConfigSelectOption) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "value")
+			d.Missing(m, 0, "value")
 		case seen&0x2 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		}
 	}
 }
@@ -7543,22 +6889,13 @@ func (v *SessionConfigSelectGroup) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "group":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Group = SessionConfigGroupID(d.Str())
 		case "name":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Name = d.Str()
 		case "options":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -7578,10 +6915,7 @@ func (v *SessionConfigSelectGroup) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -7601,11 +6935,11 @@ func (v *SessionConfigSelectGroup) decodeJX(d *jx.Dec) {
 	if seen&0x7 != 0x7 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "group")
+			d.Missing(m, 0, "group")
 		case seen&0x2 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x4 == 0:
-			d.Missing(m, "options")
+			d.Missing(m, 0, "options")
 		}
 	}
 }
@@ -7668,16 +7002,10 @@ func (v *SessionConfigSelect) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "currentValue":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.CurrentValue = SessionConfigValueID(d.Str())
 		case "options":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Options.decodeJX(d)
 		default:
 			d.Skip()
@@ -7687,9 +7015,9 @@ func (v *SessionConfigSelect) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "currentValue")
+			d.Missing(m, 0, "currentValue")
 		case seen&0x2 == 0:
-			d.Missing(m, "options")
+			d.Missing(m, 0, "options")
 		}
 	}
 }
@@ -7735,10 +7063,7 @@ func (v *SessionConfigBoolean) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "currentValue":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.CurrentValue = d.Bool()
 		default:
 			d.Skip()
@@ -7748,7 +7073,7 @@ func (v *SessionConfigBoolean) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "currentValue")
+			d.Missing(m, 0, "currentValue")
 		}
 	}
 }
@@ -7792,10 +7117,7 @@ func (v *LoadSessionResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "modes":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Modes = new(SessionModeState)
@@ -7805,10 +7127,7 @@ func (v *LoadSessionResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "configOptions":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
@@ -7828,10 +7147,7 @@ func (v *LoadSessionResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -7909,10 +7225,7 @@ func (v *ListSessionsResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessions":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -7932,10 +7245,7 @@ func (v *ListSessionsResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "nextCursor":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.NextCursor.V = d.Str()
@@ -7945,10 +7255,7 @@ func (v *ListSessionsResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -7968,7 +7275,7 @@ func (v *ListSessionsResponse) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessions")
+			d.Missing(m, 0, "sessions")
 		}
 	}
 }
@@ -8033,22 +7340,13 @@ func (v *SessionInfo) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "cwd":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Cwd = d.Str()
 		case "additionalDirectories":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -8068,10 +7366,7 @@ func (v *SessionInfo) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "title":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Title.V = d.Str()
@@ -8081,10 +7376,7 @@ func (v *SessionInfo) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "updatedAt":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				v.UpdatedAt.V = d.Str()
@@ -8094,10 +7386,7 @@ func (v *SessionInfo) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -8117,9 +7406,9 @@ func (v *SessionInfo) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "cwd")
+			d.Missing(m, 0, "cwd")
 		}
 	}
 }
@@ -8191,10 +7480,7 @@ func (v *DeleteSessionResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -8254,10 +7540,7 @@ func (v *ResumeSessionResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "modes":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Modes = new(SessionModeState)
@@ -8267,10 +7550,7 @@ func (v *ResumeSessionResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "configOptions":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
@@ -8290,10 +7570,7 @@ func (v *ResumeSessionResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -8368,10 +7645,7 @@ func (v *CloseSessionResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -8429,10 +7703,7 @@ func (v *SetSessionModeResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -8492,10 +7763,7 @@ func (v *SetSessionConfigOptionResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "configOptions":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -8515,10 +7783,7 @@ func (v *SetSessionConfigOptionResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -8538,7 +7803,7 @@ func (v *SetSessionConfigOptionResponse) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "configOptions")
+			d.Missing(m, 0, "configOptions")
 		}
 	}
 }
@@ -8594,16 +7859,10 @@ func (v *PromptResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "stopReason":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.StopReason.decodeJX(d)
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -8623,7 +7882,7 @@ func (v *PromptResponse) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "stopReason")
+			d.Missing(m, 0, "stopReason")
 		}
 	}
 }
@@ -8706,22 +7965,13 @@ func (v *Error) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "code":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Code = ErrorCode(d.Int(-2147483648, 2147483647))
 		case "message":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Message = d.Str()
 		case "data":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			{
 				mk := d.Mark()
 				v.Data = d.Raw()
@@ -8737,9 +7987,9 @@ func (v *Error) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "code")
+			d.Missing(m, 0, "code")
 		case seen&0x2 == 0:
-			d.Missing(m, "message")
+			d.Missing(m, 0, "message")
 		}
 	}
 }
@@ -8805,22 +8055,13 @@ func (v *SessionNotification) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "update":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Update = decodeSessionUpdate(d)
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -8840,9 +8081,9 @@ func (v *SessionNotification) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "update")
+			d.Missing(m, 0, "update")
 		}
 	}
 }
@@ -8919,7 +8160,7 @@ func decodeSessionUpdate(d *jx.Dec) SessionUpdate {
 	if !found {
 		if !d.Failed() {
 			if d.Peek() == '{' {
-				d.Missing(m, "sessionUpdate")
+				d.Missing(m, 0, "sessionUpdate")
 			} else {
 				d.Obj()
 			}
@@ -9062,16 +8303,10 @@ func (v *ContentChunk) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "content":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d)
 		case "messageId":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.MessageID.V = MessageID(d.Str())
@@ -9081,10 +8316,7 @@ func (v *ContentChunk) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -9104,7 +8336,7 @@ func (v *ContentChunk) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "content")
+			d.Missing(m, 0, "content")
 		}
 	}
 }
@@ -9166,22 +8398,13 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "toolCallId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
 		case "title":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Title = d.Str()
 		case "name":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Name.V = d.Str()
@@ -9191,10 +8414,7 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "kind":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			{
 				mk := d.Mark()
 				v.Kind.V.decodeJX(d)
@@ -9204,10 +8424,7 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "status":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			{
 				mk := d.Mark()
 				v.Status.V.decodeJX(d)
@@ -9217,10 +8434,7 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "content":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -9240,10 +8454,7 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "locations":
-			if seen&0x40 != 0 {
-				d.Dup()
-			}
-			seen |= 0x40
+			seen = d.Once(seen, 0x40)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -9263,10 +8474,7 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "rawInput":
-			if seen&0x80 != 0 {
-				d.Dup()
-			}
-			seen |= 0x80
+			seen = d.Once(seen, 0x80)
 			{
 				mk := d.Mark()
 				v.RawInput = d.Raw()
@@ -9275,10 +8483,7 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "rawOutput":
-			if seen&0x100 != 0 {
-				d.Dup()
-			}
-			seen |= 0x100
+			seen = d.Once(seen, 0x100)
 			{
 				mk := d.Mark()
 				v.RawOutput = d.Raw()
@@ -9287,10 +8492,7 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x200 != 0 {
-				d.Dup()
-			}
-			seen |= 0x200
+			seen = d.Once(seen, 0x200)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -9310,9 +8512,9 @@ func (v *ToolCall) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "toolCallId")
+			d.Missing(m, 0, "toolCallId")
 		case seen&0x2 == 0:
-			d.Missing(m, "title")
+			d.Missing(m, 0, "title")
 		}
 	}
 }
@@ -9415,28 +8617,16 @@ func (v *PlanEntry) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "content":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
 		case "priority":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Priority.decodeJX(d)
 		case "status":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			v.Status.decodeJX(d)
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -9456,11 +8646,11 @@ func (v *PlanEntry) decodeJX(d *jx.Dec) {
 	if seen&0x7 != 0x7 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "content")
+			d.Missing(m, 0, "content")
 		case seen&0x2 == 0:
-			d.Missing(m, "priority")
+			d.Missing(m, 0, "priority")
 		case seen&0x4 == 0:
-			d.Missing(m, "status")
+			d.Missing(m, 0, "status")
 		}
 	}
 }
@@ -9567,10 +8757,7 @@ func (v *Plan) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "entries":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -9590,10 +8777,7 @@ func (v *Plan) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -9613,7 +8797,7 @@ func (v *Plan) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "entries")
+			d.Missing(m, 0, "entries")
 		}
 	}
 }
@@ -9671,22 +8855,13 @@ func (v *AvailableCommand) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "name":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
 		case "description":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Description = d.Str()
 		case "input":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Input = decodeAvailableCommandInput(d)
@@ -9695,10 +8870,7 @@ func (v *AvailableCommand) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -9718,9 +8890,9 @@ func (v *AvailableCommand) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x2 == 0:
-			d.Missing(m, "description")
+			d.Missing(m, 0, "description")
 		}
 	}
 }
@@ -9833,16 +9005,10 @@ func (v *UnstructuredCommandInput) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "hint":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Hint = d.Str()
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -9862,7 +9028,7 @@ func (v *UnstructuredCommandInput) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "hint")
+			d.Missing(m, 0, "hint")
 		}
 	}
 }
@@ -9911,10 +9077,7 @@ func (v *AvailableCommandsUpdate) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "availableCommands":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -9934,10 +9097,7 @@ func (v *AvailableCommandsUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -9957,7 +9117,7 @@ func (v *AvailableCommandsUpdate) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "availableCommands")
+			d.Missing(m, 0, "availableCommands")
 		}
 	}
 }
@@ -10013,16 +9173,10 @@ func (v *CurrentModeUpdate) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "currentModeId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -10042,7 +9196,7 @@ func (v *CurrentModeUpdate) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "currentModeId")
+			d.Missing(m, 0, "currentModeId")
 		}
 	}
 }
@@ -10091,10 +9245,7 @@ func (v *ConfigOptionUpdate) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "configOptions":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
@@ -10114,10 +9265,7 @@ func (v *ConfigOptionUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -10137,7 +9285,7 @@ func (v *ConfigOptionUpdate) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "configOptions")
+			d.Missing(m, 0, "configOptions")
 		}
 	}
 }
@@ -10193,10 +9341,7 @@ func (v *SessionInfoUpdate) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "title":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if d.Null() {
 				v.Title.State = PatchNull
 			} else {
@@ -10208,10 +9353,7 @@ func (v *SessionInfoUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "updatedAt":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if d.Null() {
 				v.UpdatedAt.State = PatchNull
 			} else {
@@ -10223,10 +9365,7 @@ func (v *SessionInfoUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -10305,22 +9444,13 @@ func (v *Cost) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "amount":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Amount = d.Float()
 		case "currency":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Currency = d.Str()
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -10340,9 +9470,9 @@ func (v *Cost) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "amount")
+			d.Missing(m, 0, "amount")
 		case seen&0x2 == 0:
-			d.Missing(m, "currency")
+			d.Missing(m, 0, "currency")
 		}
 	}
 }
@@ -10396,22 +9526,13 @@ func (v *UsageUpdate) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "used":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Used = d.Uint64()
 		case "size":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Size = d.Uint64()
 		case "cost":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Cost = new(Cost)
@@ -10421,10 +9542,7 @@ func (v *UsageUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -10444,9 +9562,9 @@ func (v *UsageUpdate) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "used")
+			d.Missing(m, 0, "used")
 		case seen&0x2 == 0:
-			d.Missing(m, "size")
+			d.Missing(m, 0, "size")
 		}
 	}
 }
@@ -10529,22 +9647,13 @@ func (v *Notice) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "severity":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Severity.decodeJX(d)
 		case "title":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Title = d.Str()
 		case "description":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Description.V = d.Str()
@@ -10554,10 +9663,7 @@ func (v *Notice) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -10577,9 +9683,9 @@ func (v *Notice) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "severity")
+			d.Missing(m, 0, "severity")
 		case seen&0x2 == 0:
-			d.Missing(m, "title")
+			d.Missing(m, 0, "title")
 		}
 	}
 }
@@ -10667,22 +9773,13 @@ func (v *CompactionUpdate) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "compactionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
 		case "status":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Status.decodeJX(d)
 		case "summary":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if d.Null() {
 				v.Summary.State = PatchNull
 			} else {
@@ -10705,10 +9802,7 @@ func (v *CompactionUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "error":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if d.Null() {
 				v.Error.State = PatchNull
 			} else {
@@ -10720,10 +9814,7 @@ func (v *CompactionUpdate) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if d.Null() {
 				v.Meta.State = PatchNull
 			} else {
@@ -10746,9 +9837,9 @@ func (v *CompactionUpdate) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "compactionId")
+			d.Missing(m, 0, "compactionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "status")
+			d.Missing(m, 0, "status")
 		}
 	}
 }
@@ -10830,22 +9921,13 @@ func (v *CompactionSummaryChunk) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "compactionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
 		case "content":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Content = decodeContentBlock(d)
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -10865,9 +9947,9 @@ func (v *CompactionSummaryChunk) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "compactionId")
+			d.Missing(m, 0, "compactionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "content")
+			d.Missing(m, 0, "content")
 		}
 	}
 }
@@ -10919,16 +10001,10 @@ func (v *CompleteElicitationNotification) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "elicitationId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -10948,7 +10024,7 @@ func (v *CompleteElicitationNotification) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "elicitationId")
+			d.Missing(m, 0, "elicitationId")
 		}
 	}
 }
@@ -11000,16 +10076,10 @@ func (v *InitializeRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "protocolVersion":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
 		case "clientCapabilities":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			{
 				mk := d.Mark()
 				v.ClientCapabilities = new(ClientCapabilities)
@@ -11019,10 +10089,7 @@ func (v *InitializeRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "clientInfo":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.ClientInfo = new(Implementation)
@@ -11032,10 +10099,7 @@ func (v *InitializeRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11055,7 +10119,7 @@ func (v *InitializeRequest) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "protocolVersion")
+			d.Missing(m, 0, "protocolVersion")
 		}
 	}
 }
@@ -11117,10 +10181,7 @@ func (v *ClientCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "fs":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				v.Fs = new(FileSystemCapabilities)
@@ -11130,10 +10191,7 @@ func (v *ClientCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "terminal":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			{
 				mk := d.Mark()
 				v.Terminal = d.Bool()
@@ -11142,10 +10200,7 @@ func (v *ClientCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "session":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Session = new(ClientSessionCapabilities)
@@ -11155,10 +10210,7 @@ func (v *ClientCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "auth":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			{
 				mk := d.Mark()
 				v.Auth = new(AuthCapabilities)
@@ -11168,10 +10220,7 @@ func (v *ClientCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "elicitation":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Elicitation = new(ElicitationCapabilities)
@@ -11181,10 +10230,7 @@ func (v *ClientCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x20 != 0 {
-				d.Dup()
-			}
-			seen |= 0x20
+			seen = d.Once(seen, 0x20)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11269,10 +10315,7 @@ func (v *FileSystemCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "readTextFile":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				v.ReadTextFile = d.Bool()
@@ -11281,10 +10324,7 @@ func (v *FileSystemCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "writeTextFile":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			{
 				mk := d.Mark()
 				v.WriteTextFile = d.Bool()
@@ -11293,10 +10333,7 @@ func (v *FileSystemCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11367,10 +10404,7 @@ func (v *ClientSessionCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "compaction":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Compaction = new(CompactionCapabilities)
@@ -11380,10 +10414,7 @@ func (v *ClientSessionCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "configOptions":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.ConfigOptions = new(SessionConfigOptionsCapabilities)
@@ -11393,10 +10424,7 @@ func (v *ClientSessionCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "notices":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Notices = new(NoticeCapabilities)
@@ -11406,10 +10434,7 @@ func (v *ClientSessionCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11521,10 +10546,7 @@ func (v *SessionConfigOptionsCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "boolean":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Boolean = new(BooleanConfigOptionCapabilities)
@@ -11534,10 +10556,7 @@ func (v *SessionConfigOptionsCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11600,10 +10619,7 @@ func (v *BooleanConfigOptionCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11700,10 +10716,7 @@ func (v *AuthCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "terminal":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				v.Terminal = d.Bool()
@@ -11712,10 +10725,7 @@ func (v *AuthCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11780,10 +10790,7 @@ func (v *ElicitationCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "form":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Form = new(ElicitationFormCapabilities)
@@ -11793,10 +10800,7 @@ func (v *ElicitationCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "url":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.URL = new(ElicitationURLCapabilities)
@@ -11806,10 +10810,7 @@ func (v *ElicitationCapabilities) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11877,10 +10878,7 @@ func (v *ElicitationFormCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -11938,10 +10936,7 @@ func (v *ElicitationURLCapabilities) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12001,16 +10996,10 @@ func (v *AuthenticateRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "methodId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12030,7 +11019,7 @@ func (v *AuthenticateRequest) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "methodId")
+			d.Missing(m, 0, "methodId")
 		}
 	}
 }
@@ -12077,10 +11066,7 @@ func (v *LogoutRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12142,16 +11128,10 @@ func (v *NewSessionRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "cwd":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Cwd = d.Str()
 		case "additionalDirectories":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				if d.Array() {
 					v.AdditionalDirectories = []string{}
@@ -12163,10 +11143,7 @@ func (v *NewSessionRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "mcpServers":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
 					v.MCPServers = []MCPServer{}
@@ -12178,10 +11155,7 @@ func (v *NewSessionRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12201,9 +11175,9 @@ func (v *NewSessionRequest) decodeJX(d *jx.Dec) {
 	if seen&0x5 != 0x5 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "cwd")
+			d.Missing(m, 0, "cwd")
 		case seen&0x4 == 0:
-			d.Missing(m, "mcpServers")
+			d.Missing(m, 0, "mcpServers")
 		}
 	}
 }
@@ -12329,22 +11303,13 @@ func (v *HTTPHeader) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "name":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
 		case "value":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Value = d.Str()
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12364,9 +11329,9 @@ func (v *HTTPHeader) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x2 == 0:
-			d.Missing(m, "value")
+			d.Missing(m, 0, "value")
 		}
 	}
 }
@@ -12420,22 +11385,13 @@ func (v *MCPServerHTTP) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "name":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
 		case "url":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.URL = d.Str()
 		case "headers":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
 					v.Headers = []HTTPHeader{}
@@ -12447,10 +11403,7 @@ func (v *MCPServerHTTP) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12470,11 +11423,11 @@ func (v *MCPServerHTTP) decodeJX(d *jx.Dec) {
 	if seen&0x7 != 0x7 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x2 == 0:
-			d.Missing(m, "url")
+			d.Missing(m, 0, "url")
 		case seen&0x4 == 0:
-			d.Missing(m, "headers")
+			d.Missing(m, 0, "headers")
 		}
 	}
 }
@@ -12538,22 +11491,13 @@ func (v *MCPServerSSE) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "name":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
 		case "url":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.URL = d.Str()
 		case "headers":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
 					v.Headers = []HTTPHeader{}
@@ -12565,10 +11509,7 @@ func (v *MCPServerSSE) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12588,11 +11529,11 @@ func (v *MCPServerSSE) decodeJX(d *jx.Dec) {
 	if seen&0x7 != 0x7 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x2 == 0:
-			d.Missing(m, "url")
+			d.Missing(m, 0, "url")
 		case seen&0x4 == 0:
-			d.Missing(m, "headers")
+			d.Missing(m, 0, "headers")
 		}
 	}
 }
@@ -12657,22 +11598,13 @@ func (v *MCPServerStdio) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "name":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
 		case "command":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Command = d.Str()
 		case "args":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
 					v.Args = []string{}
@@ -12684,10 +11616,7 @@ func (v *MCPServerStdio) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "env":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
 					v.Env = []EnvVariable{}
@@ -12699,10 +11628,7 @@ func (v *MCPServerStdio) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12722,13 +11648,13 @@ func (v *MCPServerStdio) decodeJX(d *jx.Dec) {
 	if seen&0xf != 0xf {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "name")
+			d.Missing(m, 0, "name")
 		case seen&0x2 == 0:
-			d.Missing(m, "command")
+			d.Missing(m, 0, "command")
 		case seen&0x4 == 0:
-			d.Missing(m, "args")
+			d.Missing(m, 0, "args")
 		case seen&0x8 == 0:
-			d.Missing(m, "env")
+			d.Missing(m, 0, "env")
 		}
 	}
 }
@@ -12803,10 +11729,7 @@ func (v *LoadSessionRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "mcpServers":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Array() {
 					v.MCPServers = []MCPServer{}
@@ -12818,16 +11741,10 @@ func (v *LoadSessionRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "cwd":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Cwd = d.Str()
 		case "additionalDirectories":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
 					v.AdditionalDirectories = []string{}
@@ -12839,16 +11756,10 @@ func (v *LoadSessionRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "sessionId":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -12868,11 +11779,11 @@ func (v *LoadSessionRequest) decodeJX(d *jx.Dec) {
 	if seen&0xb != 0xb {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "mcpServers")
+			d.Missing(m, 0, "mcpServers")
 		case seen&0x2 == 0:
-			d.Missing(m, "cwd")
+			d.Missing(m, 0, "cwd")
 		case seen&0x8 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		}
 	}
 }
@@ -12946,28 +11857,19 @@ func (v *ListSessionsRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "cwd":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				v.Cwd.V = d.Str()
 				v.Cwd.OK = true
 			}
 		case "cursor":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				v.Cursor.V = d.Str()
 				v.Cursor.OK = true
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13037,16 +11939,10 @@ func (v *DeleteSessionRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13066,7 +11962,7 @@ func (v *DeleteSessionRequest) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		}
 	}
 }
@@ -13118,22 +12014,13 @@ func (v *ResumeSessionRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "cwd":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Cwd = d.Str()
 		case "additionalDirectories":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
 					v.AdditionalDirectories = []string{}
@@ -13145,10 +12032,7 @@ func (v *ResumeSessionRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "mcpServers":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
 					v.MCPServers = []MCPServer{}
@@ -13160,10 +12044,7 @@ func (v *ResumeSessionRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x10 != 0 {
-				d.Dup()
-			}
-			seen |= 0x10
+			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13183,9 +12064,9 @@ func (v *ResumeSessionRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "cwd")
+			d.Missing(m, 0, "cwd")
 		}
 	}
 }
@@ -13261,16 +12142,10 @@ func (v *CloseSessionRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13290,7 +12165,7 @@ func (v *CloseSessionRequest) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		}
 	}
 }
@@ -13340,22 +12215,13 @@ func (v *SetSessionModeRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "modeId":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.ModeID = SessionModeID(d.Str())
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13375,9 +12241,9 @@ func (v *SetSessionModeRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "modeId")
+			d.Missing(m, 0, "modeId")
 		}
 	}
 }
@@ -13432,10 +12298,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "value":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Value = d.Bool()
 		default:
 			d.Skip()
@@ -13445,7 +12308,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "value")
+			d.Missing(m, 0, "value")
 		}
 	}
 }
@@ -13488,10 +12351,7 @@ func (v *SetSessionConfigOptionRequestValueID) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "value":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
 		default:
 			d.Skip()
@@ -13501,7 +12361,7 @@ func (v *SetSessionConfigOptionRequestValueID) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "value")
+			d.Missing(m, 0, "value")
 		}
 	}
 }
@@ -13589,22 +12449,13 @@ func (v *SetSessionConfigOptionRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "configId":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.ConfigID = SessionConfigID(d.Str())
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13624,9 +12475,9 @@ func (v *SetSessionConfigOptionRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "configId")
+			d.Missing(m, 0, "configId")
 		}
 	}
 	if d.Failed() {
@@ -13689,16 +12540,10 @@ func (v *PromptRequest) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "prompt":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if d.Array() {
 				v.Prompt = []ContentBlock{}
 				for d.More(']') {
@@ -13708,10 +12553,7 @@ func (v *PromptRequest) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13731,9 +12573,9 @@ func (v *PromptRequest) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		case seen&0x2 == 0:
-			d.Missing(m, "prompt")
+			d.Missing(m, 0, "prompt")
 		}
 	}
 }
@@ -13790,10 +12632,7 @@ func (v *WriteTextFileResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13853,16 +12692,10 @@ func (v *ReadTextFileResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "content":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13882,7 +12715,7 @@ func (v *ReadTextFileResponse) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "content")
+			d.Missing(m, 0, "content")
 		}
 	}
 }
@@ -13931,16 +12764,10 @@ func (v *RequestPermissionResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "outcome":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Outcome = decodeRequestPermissionOutcome(d)
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -13960,7 +12787,7 @@ func (v *RequestPermissionResponse) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "outcome")
+			d.Missing(m, 0, "outcome")
 		}
 	}
 }
@@ -14054,7 +12881,7 @@ func decodeRequestPermissionOutcome(d *jx.Dec) RequestPermissionOutcome {
 	if !found {
 		if !d.Failed() {
 			if d.Peek() == '{' {
-				d.Missing(m, "outcome")
+				d.Missing(m, 0, "outcome")
 			} else {
 				d.Obj()
 			}
@@ -14123,16 +12950,10 @@ func (v *SelectedPermissionOutcome) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "optionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -14152,7 +12973,7 @@ func (v *SelectedPermissionOutcome) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "optionId")
+			d.Missing(m, 0, "optionId")
 		}
 	}
 }
@@ -14201,16 +13022,10 @@ func (v *CreateTerminalResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "terminalId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -14230,7 +13045,7 @@ func (v *CreateTerminalResponse) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "terminalId")
+			d.Missing(m, 0, "terminalId")
 		}
 	}
 }
@@ -14281,22 +13096,13 @@ func (v *TerminalOutputResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "output":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.Output = d.Str()
 		case "truncated":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			v.Truncated = d.Bool()
 		case "exitStatus":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				v.ExitStatus = new(TerminalExitStatus)
@@ -14306,10 +13112,7 @@ func (v *TerminalOutputResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x8 != 0 {
-				d.Dup()
-			}
-			seen |= 0x8
+			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -14329,9 +13132,9 @@ func (v *TerminalOutputResponse) decodeJX(d *jx.Dec) {
 	if seen&0x3 != 0x3 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "output")
+			d.Missing(m, 0, "output")
 		case seen&0x2 == 0:
-			d.Missing(m, "truncated")
+			d.Missing(m, 0, "truncated")
 		}
 	}
 }
@@ -14388,10 +13191,7 @@ func (v *TerminalExitStatus) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "exitCode":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.ExitCode.V = uint32(d.Int(0, 4294967295))
@@ -14401,10 +13201,7 @@ func (v *TerminalExitStatus) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "signal":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Signal.V = d.Str()
@@ -14414,10 +13211,7 @@ func (v *TerminalExitStatus) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -14485,10 +13279,7 @@ func (v *ReleaseTerminalResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -14548,10 +13339,7 @@ func (v *WaitForTerminalExitResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "exitCode":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				v.ExitCode.V = uint32(d.Int(0, 4294967295))
@@ -14561,10 +13349,7 @@ func (v *WaitForTerminalExitResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "signal":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				v.Signal.V = d.Str()
@@ -14574,10 +13359,7 @@ func (v *WaitForTerminalExitResponse) decodeJX(d *jx.Dec) {
 				}
 			}
 		case "_meta":
-			if seen&0x4 != 0 {
-				d.Dup()
-			}
-			seen |= 0x4
+			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -14645,10 +13427,7 @@ func (v *KillTerminalResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -14791,7 +13570,7 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec) CreateElicitationResponse
 	if !found {
 		if !d.Failed() {
 			if d.Peek() == '{' {
-				d.Missing(m, "action")
+				d.Missing(m, 0, "action")
 			} else {
 				d.Obj()
 			}
@@ -14866,10 +13645,7 @@ func (v *CreateElicitationResponse) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "_meta":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -14962,10 +13738,7 @@ func (v *ElicitationAcceptAction) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "content":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Obj() {
 					v.Content = map[string]ElicitationContentValue{}
@@ -15033,16 +13806,10 @@ func (v *CancelNotification) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "sessionId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -15062,7 +13829,7 @@ func (v *CancelNotification) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "sessionId")
+			d.Missing(m, 0, "sessionId")
 		}
 	}
 }
@@ -15111,16 +13878,10 @@ func (v *CancelRequestNotification) decodeJX(d *jx.Dec) {
 	for d.More('}') {
 		switch string(d.Key()) {
 		case "requestId":
-			if seen&0x1 != 0 {
-				d.Dup()
-			}
-			seen |= 0x1
+			seen = d.Once(seen, 0x1)
 			v.RequestID.decodeJX(d)
 		case "_meta":
-			if seen&0x2 != 0 {
-				d.Dup()
-			}
-			seen |= 0x2
+			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Peek() != '{' {
@@ -15140,7 +13901,7 @@ func (v *CancelRequestNotification) decodeJX(d *jx.Dec) {
 	if seen&0x1 != 0x1 {
 		switch {
 		case seen&0x1 == 0:
-			d.Missing(m, "requestId")
+			d.Missing(m, 0, "requestId")
 		}
 	}
 }

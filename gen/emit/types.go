@@ -201,7 +201,7 @@ func (g *gen) members(v string, fs []*ir.Field, u *ir.Union, uname string) []Cod
 			req |= 1 << i
 		}
 		names = append(names, f.Wire)
-		body := []Code{raw("if seen&%#x != 0 { d.Dup() }", uint64(1)<<i), raw("seen |= %#x", uint64(1)<<i)}
+		body := []Code{raw("seen = d.Once(seen, %#x)", uint64(1)<<i)}
 		cs = append(cs, Case(Lit(f.Wire)).Block(append(body, g.decodeField(v, f)...)...))
 		i++
 	}
@@ -215,7 +215,7 @@ func (g *gen) members(v string, fs []*ir.Field, u *ir.Union, uname string) []Cod
 				continue
 			}
 			if f.Presence == ir.Required {
-				mc = append(mc, raw("case seen&%#x == 0: d.Missing(m, %q)", uint64(1)<<j, f.Wire))
+				mc = append(mc, raw("case seen&%#x == 0: d.Missing(m, 0, %q)", uint64(1)<<j, f.Wire))
 			}
 			j++
 		}

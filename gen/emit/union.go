@@ -142,7 +142,7 @@ func (g *gen) union(t *ir.Type, iface, doc string) {
 		dec = append(dec, raw("tag, found := d.Tag(%q)", u.Tag))
 		if u.Default == nil {
 			dec = append(dec, raw("if !found").(*Statement).Block(
-				map[bool]Code{true: raw("if d.Peek() == '{' && !d.Failed() { return nil }"), false: raw("if !d.Failed() { if d.Peek() == '{' { d.Missing(m, %q) } else { d.Obj() } }", u.Tag)}[u.Absent != nil],
+				map[bool]Code{true: raw("if d.Peek() == '{' && !d.Failed() { return nil }"), false: raw("if !d.Failed() { if d.Peek() == '{' { d.Missing(m, 0, %q) } else { d.Obj() } }", u.Tag)}[u.Absent != nil],
 				raw("return nil")))
 		} else {
 			dec = append(dec, raw("_ = found"))

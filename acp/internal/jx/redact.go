@@ -1,0 +1,137 @@
+package jx
+
+import (
+	"strconv"
+	"unicode/utf8"
+)
+
+// Secret is a position whose value is never printed: Member of an object that
+// is the value, or an element, of a member named Parent.
+type Secret struct{ Parent, Member string }
+
+const (
+	maxText  = 200  // bytes of one string that are printed
+	maxPrint = 4096 // bytes after which the rest is only counted
+	hidden   = `"[redacted]"`
+)
+
+// Print renders JSON text for people: secrets are hidden, long strings and long
+// messages are cut and say how long they were. The secrets of root are members
+// of the outermost object.
+func Print(name string, text []byte, secrets []Secret, root ...string) string {
+	p := printer{d: Dec{b: text}, secrets: secrets, root: root}
+	p.out = append(p.out, name...)
+	p.out = append(p.out, ' ')
+	p.value("", true)
+	if p.d.Failed() {
+		return name + " (not valid JSON, " + strconv.Itoa(len(text)) + " bytes)"
+	}
+	return string(p.out)
+}
+
+type printer struct {
+	d       Dec
+	out     []byte
+	secrets []Secret
+	root    []string
+}
+
+func (p *printer) secret(parent, member string, root bool) bool {
+	if root {
+		for _, m := range p.root {
+			if m == member {
+				return true
+			}
+		}
+	}
+	for _, s := range p.secrets {
+		if s.Member == member && s.Parent == parent {
+			return true
+		}
+	}
+	return false
+}
+
+// value prints the next value; parent is the member it or its list belongs to.
+func (p *printer) value(parent string, root bool) {
+	if len(p.out) > maxPrint {
+		at := p.d.p
+		p.d.Skip()
+		p.more(p.d.p - at)
+		return
+	}
+	switch p.d.Peek() {
+	case '{':
+		p.out = append(p.out, '{')
+		p.d.Obj()
+		for p.d.More('}') {
+			k := string(p.d.Key())
+			if len(p.out) > maxPrint {
+				p.rest('}', func() { p.d.Key() })
+				break
+			}
+			p.out = AppendString(Comma(p.out), clip(k))
+			p.out = append(p.out, ':')
+			if p.secret(parent, k, root) {
+				p.out = append(p.out, hidden...)
+				p.d.Skip()
+				continue
+			}
+			p.value(k, false)
+		}
+		p.out = append(p.out, '}')
+	case '[':
+		p.out = append(p.out, '[')
+		p.d.Array()
+		for p.d.More(']') {
+			if len(p.out) > maxPrint {
+				p.rest(']', func() {})
+				break
+			}
+			p.out = Comma(p.out)
+			p.value(parent, false)
+		}
+		p.out = append(p.out, ']')
+	case '"':
+		p.out = AppendString(p.out, clip(p.d.Str()))
+	default:
+		at := p.d.p
+		p.d.Skip()
+		if n := p.d.p - at; n > maxText {
+			p.more(n)
+			return
+		}
+		p.out = append(p.out, p.d.b[at:p.d.p]...)
+	}
+}
+
+// rest passes over what is left of an object or array, from the value at the
+// cursor on, and prints how much it was.
+func (p *printer) rest(end byte, name func()) {
+	n := 1
+	for p.d.Skip(); p.d.More(end); p.d.Skip() {
+		name()
+		n++
+	}
+	p.out = append(p.out, ", ... "...)
+	p.out = strconv.AppendInt(p.out, int64(n), 10)
+	p.out = append(p.out, " more"...)
+}
+
+func (p *printer) more(n int) {
+	p.out = append(p.out, `"... (`...)
+	p.out = strconv.AppendInt(p.out, int64(n), 10)
+	p.out = append(p.out, ` bytes)"`...)
+}
+
+// clip cuts a long string between two characters.
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	n := maxText
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "... (" + strconv.Itoa(len(s)) + " bytes)"
+}
