@@ -1,17 +1,49 @@
 package acp
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/hermes-nvim/hermes/acp/internal/jx"
 )
 
-// Error makes the JSON-RPC error object a Go error.
+// Error is the JSON-RPC error object, and a Go error. A handler that returns
+// one, wrapped or not, decides what the peer sees; a caller that gets one has
+// been answered by the peer. All packages of this module share the type.
+type Error struct {
+	Code    ErrorCode
+	Message string
+	Data    json.RawMessage // any JSON value, nil when absent
+	Extra   Extra
+}
+
+// ErrorCode classifies an Error. Codes from -32768 to -32000 are reserved by
+// JSON-RPC and the protocol; others are free for implementations.
+type ErrorCode int32
+
+// The error codes of JSON-RPC 2.0 and of the protocol.
+const (
+	ErrorCodeParseError     ErrorCode = -32700 // the message is not JSON
+	ErrorCodeInvalidRequest ErrorCode = -32600 // the message is no request, notification or response
+	ErrorCodeMethodNotFound ErrorCode = -32601 // nobody handles the method
+	ErrorCodeInvalidParams  ErrorCode = -32602 // the params do not fit the method
+	ErrorCodeInternalError  ErrorCode = -32603 // the handler failed
+
+	ErrorCodeRequestCancelled           ErrorCode = -32800 // the caller withdrew the request
+	ErrorCodeAuthenticationRequired     ErrorCode = -32000 // sign in first
+	ErrorCodeResourceNotFound           ErrorCode = -32002 // no such file, session or other resource
+	ErrorCodeUnsupportedProtocolVersion ErrorCode = -32022 // protocol version 2
+)
+
+// Error returns the message and the code.
 func (e *Error) Error() string {
 	return fmt.Sprintf("%s (%d)", e.Message, e.Code)
 }
 
 // Is reports whether target is an *Error with the same code, so that
-// errors.Is(err, ErrMethodNotFound) works whatever the message says.
+// errors.Is(err, &acp.Error{Code: acp.ErrorCodeMethodNotFound}) works whatever
+// the message says.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Code == e.Code
@@ -22,16 +54,96 @@ func MethodNotFound(method string) *Error {
 	return &Error{Code: ErrorCodeMethodNotFound, Message: "method not found: " + method}
 }
 
-// InvalidParams returns the error for params that do not decode.
+// InvalidParams returns the error for params that do not decode. The JSON
+// pointer of the offending value is part of the message and of the data.
 func InvalidParams(method string, err error) *Error {
-	return &Error{Code: ErrorCodeInvalidParams, Message: method + ": " + err.Error()}
+	e := &Error{Code: ErrorCodeInvalidParams, Message: method + ": " + err.Error()}
+	var at *jx.Error
+	if errors.As(err, &at) {
+		b := append([]byte(`{"pointer":`), jx.AppendString(nil, at.Pointer)...)
+		b = append(b, `,"reason":`...)
+		e.Data = append(jx.AppendString(b, at.Msg), '}')
+	}
+	return e
 }
 
-// ToError turns any error into what goes on the wire.
+// ToError turns any error into what goes on the wire: an *Error in its chain as
+// it is, anything else as an internal error with its message.
 func ToError(err error) *Error {
 	var e *Error
 	if errors.As(err, &e) {
 		return e
 	}
 	return &Error{Code: ErrorCodeInternalError, Message: err.Error()}
+}
+
+// Pointer returns the JSON pointer of the value that made a decoder fail, and
+// false when err is not such an error or the text was no JSON at all.
+func Pointer(err error) (string, bool) {
+	var at *jx.Error
+	if !errors.As(err, &at) || at.Syntax {
+		return "", false
+	}
+	return at.Pointer, true
+}
+
+// AppendJSON appends the error object as JSON text.
+func (e *Error) AppendJSON(b []byte) []byte {
+	b = append(b, `{"code":`...)
+	b = jx.AppendInt(b, int64(e.Code))
+	b = append(b, `,"message":`...)
+	b = jx.AppendString(b, e.Message)
+	if e.Data != nil {
+		b = append(b, `,"data":`...)
+		b = jx.AppendRaw(b, e.Data)
+	}
+	return append(jx.AppendMembers(b, e.Extra), '}')
+}
+
+// MarshalJSON implements json.Marshaler.
+func (e Error) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (e *Error) UnmarshalJSON(b []byte) error {
+	var d jx.Dec
+	d.Reset(b)
+	*e = Error{}
+	m := d.Mark()
+	if d.Obj() {
+		var seen uint64
+		var x jx.Unknown
+		for d.More('}') {
+			switch k := d.Key(); string(k) {
+			case "code":
+				seen = d.Once(seen, 1)
+				e.Code = ErrorCode(d.Int(-1<<31, 1<<31-1))
+			case "message":
+				seen = d.Once(seen, 2)
+				e.Message = d.Str()
+			case "data":
+				seen = d.Once(seen, 4)
+				if !d.Null() {
+					e.Data = d.Raw()
+				}
+			default:
+				x.Add(&d, k, nil)
+			}
+		}
+		if seen&3 != 3 {
+			d.Missing(m, seen, "code", "message")
+		}
+		e.Extra = x.Text()
+	}
+	d.End()
+	return d.Err()
+}
+
+// NoVariant returns the error for a union that is nil where one variant must
+// be chosen.
+func NoVariant(union string) error { return errors.New(union + " is nil: no variant is set") }
+
+// NoResult returns the error for a handler that returned neither the result
+// its method requires nor an error.
+func NoResult(method string) *Error {
+	return &Error{Code: ErrorCodeInternalError, Message: method + ": the handler returned no result"}
 }

@@ -3,6 +3,8 @@ package acp
 import (
 	"context"
 	"encoding/json"
+
+	"github.com/hermes-nvim/hermes/acp/internal/jx"
 )
 
 // Appender is a value that writes itself as JSON at the end of dst.
@@ -29,8 +31,50 @@ type Caller interface {
 }
 
 // ExtHandler is implemented by an AgentHandler or ClientHandler that wants
-// methods outside the protocol, which start with an underscore.
+// methods the protocol does not have. Those of extensions start with an
+// underscore, those of newer versions do not; return MethodNotFound for a
+// method you do not know. Without an ExtHandler all of them are answered so.
+// Spec: https://agentclientprotocol.com/protocol/extensibility
 type ExtHandler interface {
 	ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 	ExtNotification(ctx context.Context, method string, params json.RawMessage) error
 }
+
+// HandleExtRequest passes a request that the protocol does not have to h, when
+// h is an ExtHandler. The generated sides use it.
+func HandleExtRequest(ctx context.Context, h any, method string, params json.RawMessage) (Appender, error) {
+	x, ok := h.(ExtHandler)
+	if !ok {
+		return nil, MethodNotFound(method)
+	}
+	r, err := x.ExtRequest(ctx, method, params)
+	if err != nil {
+		return nil, err
+	}
+	return Raw(r), nil
+}
+
+// HandleExtNotification is HandleExtRequest for notifications.
+func HandleExtNotification(ctx context.Context, h any, method string, params json.RawMessage) error {
+	x, ok := h.(ExtHandler)
+	if !ok {
+		return MethodNotFound(method)
+	}
+	return x.ExtNotification(ctx, method, params)
+}
+
+// Raw is JSON text as params or result, for methods without types of their own.
+// Nil is null.
+type Raw json.RawMessage
+
+// AppendJSON appends the text.
+func (r Raw) AppendJSON(b []byte) []byte { return jx.AppendRaw(b, r) }
+
+// UnmarshalJSON keeps a copy of the text.
+func (r *Raw) UnmarshalJSON(b []byte) error {
+	*r = append((*r)[:0], b...)
+	return nil
+}
+
+// MarshalJSON implements json.Marshaler.
+func (r Raw) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }

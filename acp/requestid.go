@@ -52,14 +52,6 @@ func (id RequestID) MarshalJSON() ([]byte, error) { return id.AppendJSON(nil), n
 func (id *RequestID) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
-	id.decodeJX(&d)
-	d.End()
-	return d.Err()
-}
-
-func (id *RequestID) appendJX(b []byte) []byte { return id.AppendJSON(b) }
-
-func (id *RequestID) decodeJX(d *jx.Dec) {
 	*id = RequestID{}
 	switch d.Peek() {
 	case 'n':
@@ -69,4 +61,6 @@ func (id *RequestID) decodeJX(d *jx.Dec) {
 	default:
 		*id = NumberID(d.Int(-1<<63, 1<<63-1))
 	}
+	d.End()
+	return d.Err()
 }

@@ -1,14 +1,15 @@
-// Command acpgen writes everything that is generated from the schemas.
+// Command acpgen writes everything that is generated from the schemas: the Go
+// packages of the protocol, and the event table, types and help of the plugin.
+// It works on the module that the current directory belongs to.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/hermes-nvim/hermes/gen/emit"
-	"github.com/hermes-nvim/hermes/gen/ir"
-	"github.com/hermes-nvim/hermes/schema"
+	"github.com/hermes-nvim/hermes/gen"
 )
 
 func main() {
@@ -19,54 +20,30 @@ func main() {
 }
 
 func run() error {
-	d, err := schema.Load(schema.V1)
+	root, err := moduleRoot()
 	if err != nil {
 		return err
 	}
-	patches, err := schema.ReadPatches(schema.Tree)
+	files, err := gen.Files(root)
 	if err != nil {
 		return err
 	}
-	p := ir.Patches(patches.Of(schema.V1))
-	s, err := ir.Lower(d, p)
-	if err != nil {
-		return err
-	}
-	b, err := emit.Package("acp", s)
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile("acp/acp_gen.go", b, 0o644); err != nil {
-		return err
-	}
-	files, err := editor(s)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(f.Path, f.Data, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
+	return gen.Write(root, files)
 }
 
-// editor makes what Neovim needs: event table, types, API and documentation.
-func editor(s *ir.Spec) ([]emit.Output, error) {
-	b, err := os.ReadFile("schema/overlay/events.json")
+// moduleRoot is the nearest folder with a go.mod, from here upwards.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	rows, err := emit.ParseEventRows(b)
-	if err != nil {
-		return nil, err
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		if filepath.Dir(dir) == dir {
+			return "", errors.New("no go.mod here or above; run acpgen inside the module")
+		}
+		dir = filepath.Dir(dir)
 	}
-	events, err := emit.EventTable(s, rows)
-	if err != nil {
-		return nil, err
-	}
-	return emit.Events(events)
 }

@@ -125,12 +125,14 @@ func (d *Dec) want(what string) {
 // Once sets a bit in seen; a bit that is set already is a duplicate member.
 func (d *Dec) Once(seen, bit uint64) uint64 {
 	if seen&bit != 0 {
-		d.dup()
+		d.Duplicate()
 	}
 	return seen | bit
 }
 
-func (d *Dec) dup() { d.fail(duplicate, "") }
+// Duplicate fails because of the member whose name was read last. It is called
+// before the value is read.
+func (d *Dec) Duplicate() { d.fail(duplicate, "") }
 
 // Missing records the first required member of the object that started at m
 // whose bit is not in seen. The bits of required members are the lowest ones,

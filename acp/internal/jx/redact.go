@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Secret is a position whose value is never printed: Member of an object that
-// is the value, or an element, of a member named Parent.
-type Secret struct{ Parent, Member string }
+// Secret is a position whose value is never printed: the second member, of an
+// object that is the value, or an element, of the first.
+type Secret [2]string
 
 const (
 	maxText  = 200  // bytes of one string that are printed
@@ -45,7 +45,7 @@ func (p *printer) secret(parent, member string, root bool) bool {
 		}
 	}
 	for _, s := range p.secrets {
-		if s.Member == member && s.Parent == parent {
+		if s[0] == parent && s[1] == member {
 			return true
 		}
 	}

@@ -54,6 +54,24 @@ func (d *Dec) step() {
 // the reader's business.
 func (d *Dec) Raw() json.RawMessage { return d.appendRaw(nil) }
 
+// RawObject is Raw for values that must be objects.
+func (d *Dec) RawObject() json.RawMessage {
+	if d.Peek() != '{' {
+		d.want("object")
+		return nil
+	}
+	return d.appendRaw(nil)
+}
+
+// Params is the text of params or of a result: an empty object when a message
+// left them out.
+func Params(raw []byte) []byte {
+	if len(raw) == 0 {
+		return []byte("{}")
+	}
+	return raw
+}
+
 func (d *Dec) appendRaw(dst []byte) []byte {
 	d.Peek()
 	s := d.p

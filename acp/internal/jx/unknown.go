@@ -49,7 +49,7 @@ func (u *Unknown) Add(d *Dec, key []byte, outer *Outer) {
 	from := len(u.text)
 	u.text = AppendString(u.text, string(key))
 	if u.note(span{from, len(u.text)}) {
-		d.dup()
+		d.Duplicate()
 		return
 	}
 	u.text = d.appendRaw(append(u.text, ':'))

@@ -1,0 +1,3 @@
+package acp
+
+//go:generate go run ../tools/acpgen

@@ -1,0 +1,34 @@
+package golang
+
+import (
+	"github.com/dave/jennifer/jen"
+)
+
+// callers emits Agent and Client: the peer, as a value with typed methods.
+func (g *gen) callers(f *jen.File) {
+	for _, side := range []string{"agent", "client"} {
+		up := goName(side)
+		g.claims.claim(up, up)
+		comment(f, up+" calls the methods of the "+side+" at the other end of Conn. It is safe for concurrent use when Conn is. An error answer of the peer is an *Error; everything else that goes wrong is not.")
+		f.Type().Id(up).Struct(jen.Id("Conn").Add(g.hand("Caller")))
+		for _, c := range g.calls(side) {
+			params, results := c.signature(true)
+			var body []jen.Code
+			name := methodConst(c.m.Wire)
+			switch {
+			case c.notification:
+				body = []jen.Code{line("return a.Conn.Notify(ctx, %s, p)", name)}
+			case c.union:
+				body = []jen.Code{line("var r %s", resultOf(c.result)), block(line("if err := a.Conn.Call(ctx, %s, p, &r); err != nil", name), line("return nil, err")), line("return r.v, nil")}
+			default:
+				body = []jen.Code{line("r := new(%s)", c.result), block(line("if err := a.Conn.Call(ctx, %s, p, r); err != nil", name), line("return nil, err")), line("return r, nil")}
+			}
+			verb := "sends the request"
+			if c.notification {
+				verb = "sends the notification"
+			}
+			comment(f, c.doc(verb))
+			f.Func().Params(jen.Id("a").Id(up)).Id(c.fn).Add(params, results).Block(body...)
+		}
+	}
+}

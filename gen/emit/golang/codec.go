@@ -1,0 +1,94 @@
+package golang
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
+)
+
+// codec emits the codecs of structs and enums.
+func (g *gen) codec(f *jen.File) {
+	g.structs(func(s structType) {
+		g.decodeStruct(f, s)
+		g.encodeStruct(f, s)
+		g.jsonMethods(f, s)
+	})
+	for _, t := range g.Spec.Types {
+		if t.Kind == ir.EnumStr && t.Hand == "" {
+			g.decodeEnum(f, t)
+		}
+	}
+}
+
+// jsonMethods emits the methods by which other packages reach the codec.
+func (g *gen) jsonMethods(f *jen.File, s structType) {
+	n := s.name
+	start := []jen.Code{line("var d %s", g.in("Dec")), line("d.Reset(b)"), line("*v = %s{}", n)}
+	decode := []jen.Code{line("v.decode(&d, nil)")}
+	if g.emptyResult(s) {
+		decode = []jen.Code{block(line("if !d.Null()"), decode...)}
+	}
+	comment(f, "UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.")
+	if s.other != "" { // the tag is read by the union
+		start = append(start, line("tag, _ := d.Tag(%q)", s.other), line("v.Tag = string(tag)"))
+		decode = []jen.Code{
+			line("o := %s{Names: tagOf%s}", g.in("Outer"), s.unionName),
+			line("v.decode(&d, &o)"),
+		}
+	}
+	f.Add(method(n, "UnmarshalJSON").Params(bytesParam()).Error().Block(
+		append(append(start, decode...), line("d.End()"), line("return d.Err()"))...))
+	comment(f, "AppendJSON appends v as JSON text.")
+	var body []jen.Code
+	switch {
+	case s.any:
+		body = []jen.Code{block(line("if v == nil"), line(`return append(b, "null"...)`)), line("return %s(b, v.Raw)", g.in("AppendRaw"))}
+	default:
+		body = []jen.Code{block(line("if v == nil"), line(`return append(b, "null"...)`)), line("b = append(b, '{')")}
+		if s.other != "" {
+			body = append(body, g.appendTag(s.other, "v.Tag")...)
+		}
+		body = append(body, line("return append(v.appendMembers(b), '}')"))
+	}
+	f.Add(method(n, "AppendJSON").Params(bytesParam()).Index().Byte().Block(body...))
+	comment(f, "MarshalJSON implements json.Marshaler.")
+	f.Func().Params(jen.Id("v").Id(n)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
+		line("return v.AppendJSON(nil), nil"))
+}
+
+// emptyResult reports whether a struct is the result of a request and may be
+// empty: peers then answer null as well.
+func (g *gen) emptyResult(s structType) bool {
+	if s.def == nil || s.union != nil || s.any {
+		return false
+	}
+	for _, m := range s.fields {
+		if m.Presence == ir.Required {
+			return false
+		}
+	}
+	for _, m := range g.Spec.Methods {
+		if m.Response != "" && g.Spec.Resolve(m.Response) == s.def {
+			return true
+		}
+	}
+	return false
+}
+
+// decodeEnum emits the decoder of a string enum. Known values do not allocate.
+func (g *gen) decodeEnum(f *jen.File, t *ir.Type) {
+	n := g.goType(t.Name)
+	var cases []jen.Code
+	for _, v := range t.Values {
+		cases = append(cases, jen.Case(jen.Lit(v.Wire)).Block(line("*v = %s", g.valueName(n, t, v))))
+	}
+	body := []jen.Code{}
+	if t.Open {
+		cases = append(cases, jen.Default().Block(line("*v = %s(s)", n)))
+	} else {
+		body = append(body, line("m := d.Mark()"))
+		cases = append(cases, jen.Default().Block(line("d.BadTag(m, %q, s)", t.Name)))
+	}
+	body = append(body, jen.Switch(line("s := d.StrBytes(); string(s)")).Block(cases...))
+	f.Add(method(n, "decode").Params(g.dec()).Block(body...))
+}

@@ -1,0 +1,244 @@
+package golang
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
+)
+
+// decodeStruct emits the decoder of an object. Every member sets a bit, which
+// finds duplicates and what is missing.
+func (g *gen) decodeStruct(f *jen.File, s structType) {
+	body := []jen.Code{}
+	if s.any {
+		body = append(body, line("v.Raw = d.Raw()"))
+		f.Add(method(s.name, "decode").Params(g.dec(), g.outer()).Block(body...))
+		return
+	}
+	required, bits := memberBits(s.fields)
+	if len(bits) > 64 {
+		g.claims.errs = append(g.claims.errs, s.name+": more than 64 members")
+		return
+	}
+	if len(required) > 0 || s.union != nil {
+		body = append(body, line("m := d.Mark()"))
+	}
+	body = append(body, block(line("if !d.Obj()"), line("return")))
+	if len(bits) > 0 {
+		body = append(body, line("var seen uint64"))
+	}
+	unknown := line("d.Skip()")
+	if s.extra() != "" {
+		body = append(body, line("var x %s", g.in("Unknown")))
+		unknown = line("x.Add(d, k, outer)")
+	}
+	var cases []jen.Code
+	for _, m := range s.fields {
+		do := append([]jen.Code{line("seen = d.Once(seen, %#x)", bits[m.Wire])}, g.decodeMember(m)...)
+		cases = append(cases, jen.Case(jen.Lit(m.Wire)).Block(do...))
+	}
+	cases = append(cases, jen.Default().Block(unknown))
+	loop := jen.Code(jen.Switch(line("k := d.Key(); string(k)")).Block(cases...))
+	if len(s.fields) == 0 && s.extra() != "" {
+		loop = line("x.Add(d, d.Key(), outer)")
+	}
+	body = append(body, block(line("for d.More('}')"), loop))
+	if len(required) > 0 {
+		mask := uint64(1)<<len(required) - 1
+		body = append(body, block(line("if seen&%#x != %#x", mask, mask), line("d.Missing(m, seen, %s)", quoted(required))))
+	}
+	if s.extra() != "" {
+		body = append(body, line("v.%s = x.Text()", s.extra()))
+	} else {
+		body = append(body, block(line("if d.Failed()"), line("return")), line("d.Rewind(m)"))
+		if len(s.fields) > 0 {
+			body = append(body,
+				line("o := %s{Up: outer, Names: membersOf%s}", g.in("Outer"), s.name),
+				line("v.Variant = decode%s(d, &o)", s.variants))
+		} else {
+			body = append(body, line("v.Variant = decode%s(d, outer)", s.variants))
+		}
+	}
+	f.Add(method(s.name, "decode").Params(g.dec(), g.outer()).Block(body...))
+	if s.union != nil && len(s.fields) > 0 {
+		var names []string
+		for _, m := range s.fields {
+			names = append(names, m.Wire)
+		}
+		f.Var().Id("membersOf" + s.name).Op("=").Index().String().Values(line("%s", quoted(names)))
+	}
+}
+
+// memberBits gives required members the lowest bits.
+func memberBits(fields []*ir.Field) (required []string, bits map[string]uint64) {
+	bits = map[string]uint64{}
+	for _, m := range fields {
+		if m.Presence == ir.Required {
+			bits[m.Wire] = 1 << len(bits)
+			required = append(required, m.Wire)
+		}
+	}
+	for _, m := range fields {
+		if m.Presence != ir.Required {
+			bits[m.Wire] = 1 << len(bits)
+		}
+	}
+	return required, bits
+}
+
+func quoted(names []string) string {
+	var q []string
+	for _, n := range names {
+		q = append(q, fmt.Sprintf("%q", n))
+	}
+	return strings.Join(q, ", ")
+}
+
+// decodeMember emits what reads one member into v, with its rules for null and
+// for values that do not fit.
+func (g *gen) decodeMember(m *ir.Field) []jen.Code {
+	x := "v." + goName(m.Wire)
+	var do []jen.Code
+	value := x
+	switch g.shapeOf(m) {
+	case patch:
+		do = append(g.decodeTo(x+".V", m.Type, m.SkipInvalid), line("%s.State = %s", x, g.hand("PatchValue")))
+		value += ".V"
+	case opt:
+		do = append(g.decodeTo(x+".V", m.Type, m.SkipInvalid), line("%s.OK = true", x))
+		value += ".V"
+	case pointer:
+		do = append([]jen.Code{line("%s = new(%s)", x, g.typeOf(m.Type))}, g.decodeTo("(*"+x+")", m.Type, m.SkipInvalid)...)
+	default:
+		do = g.decodeTo(x, m.Type, m.SkipInvalid)
+	}
+	if m.OnError {
+		mark := line("mk := d.Mark()")
+		for _, l := range g.decodeLimits(m, value) {
+			do = append(do, block(line("if %s", l.broken), line("d.Reject(mk, %q)", l.message)))
+		}
+		do = append([]jen.Code{mark}, do...)
+		do = append(do, block(line("if d.Failed() && d.Recover(mk)"), line("%s = %s", x, g.zero(m))))
+	}
+	null := m.Presence == ir.Nullable || m.OnNull
+	switch {
+	case m.Presence == ir.Patch:
+		return []jen.Code{block(line("if d.Null()"), line("%s.State = %s", x, g.hand("PatchNull"))).Else().Block(do...)}
+	case null && m.Type.Prim != "any":
+		return []jen.Code{block(line("if !d.Null()"), do...)}
+	case m.OnError:
+		return []jen.Code{jen.Block(do...)}
+	}
+	return do
+}
+
+// zero is the value of an absent member.
+func (g *gen) zero(m *ir.Field) jen.Code {
+	t := g.typeOf(m.Type)
+	switch g.shapeOf(m) {
+	case patch:
+		return g.hand("Patch").Types(t).Values()
+	case opt:
+		return g.hand("Opt").Types(t).Values()
+	case nilable, pointer:
+		return jen.Nil()
+	}
+	if g.isNilable(m.Type) {
+		return jen.Nil()
+	}
+	if g.isStruct(m.Type) {
+		return t.Clone().Values()
+	}
+	switch g.basic(m.Type) {
+	case "string":
+		return line(`""`)
+	case "boolean":
+		return line("false")
+	}
+	return line("0")
+}
+
+// basic is the JSON type of a scalar.
+func (g *gen) basic(r ir.TypeRef) string {
+	if r.Ref == "" {
+		return r.Prim
+	}
+	switch g.Spec.Resolve(r.Ref).Kind {
+	case ir.String, ir.EnumStr:
+		return "string"
+	case ir.Integer, ir.EnumInt:
+		return "integer"
+	}
+	return ""
+}
+
+// decodeTo emits what reads a value into the addressable x.
+func (g *gen) decodeTo(x string, r ir.TypeRef, skipInvalid bool) []jen.Code {
+	one := func(format string, a ...any) []jen.Code { return []jen.Code{line(format, a...)} }
+	switch {
+	case r.Ref != "":
+		return g.decodeRef(x, r.Ref)
+	case r.Map:
+		do := append([]jen.Code{line("k := string(d.Key())"), line("var e %s", g.typeOf(*r.Elem))}, g.decodeTo("e", *r.Elem, false)...)
+		do = append(do,
+			block(line("if _, dup := %s[k]; dup", x), line("d.Duplicate()")),
+			line("%s[k] = e", x))
+		return []jen.Code{block(line("if d.Obj()"), line("%s = %s{}", x, g.typeOf(r)), block(line("for d.More('}')"), do...))}
+	case r.Elem != nil:
+		var do []jen.Code
+		if skipInvalid {
+			do = append(do, line("mk := d.Mark()"))
+		}
+		do = append(do, line("var e %s", g.typeOf(*r.Elem)))
+		do = append(do, g.decodeTo("e", *r.Elem, false)...)
+		if skipInvalid {
+			do = append(do, block(line("if d.Failed() && d.Recover(mk)"), line("continue")))
+		}
+		do = append(do, line("%s = append(%s, e)", x, x))
+		return []jen.Code{block(line("if d.Array()"), line("%s = %s{}", x, g.typeOf(r)), block(line("for d.More(']')"), do...))}
+	}
+	switch r.Prim {
+	case "string":
+		return one("%s = d.Str()", x)
+	case "boolean":
+		return one("%s = d.Bool()", x)
+	case "number":
+		return one("%s = d.Float()", x)
+	case "integer":
+		if r.Format == "uint64" {
+			return one("%s = d.Uint64()", x)
+		}
+		return one("%s = %s(d.Int(%s))", x, goInt(r.Format), intRange(r.Format))
+	case "meta":
+		return one("%s = d.RawObject()", x)
+	}
+	return one("%s = d.Raw()", x)
+}
+
+func (g *gen) decodeRef(x, ref string) []jen.Code {
+	t := g.Spec.Resolve(ref)
+	n := jen.Id(g.goType(ref))
+	switch {
+	case t.Hand != "" && (t.Kind == ir.EnumInt || t.Kind == ir.Integer):
+		return []jen.Code{line("%s = %s(d.Int(%s))", x, g.hand(t.Hand), intRange(t.Format))}
+	case t.Hand != "":
+		return []jen.Code{line("d.Unmarshal(%s)", strings.TrimSuffix(strings.TrimPrefix("&"+x, "&(*"), ")"))}
+	case g.isInterface(ref):
+		return []jen.Code{line("%s = decode%s(d, nil)", x, g.refType(ref))}
+	}
+	switch t.Kind {
+	case ir.String:
+		return []jen.Code{line("%s = %s(d.Str())", x, n)}
+	case ir.Integer, ir.EnumInt:
+		if t.Format == "uint64" {
+			return []jen.Code{line("%s = %s(d.Uint64())", x, n)}
+		}
+		return []jen.Code{line("%s = %s(d.Int(%s))", x, n, intRange(t.Format))}
+	case ir.EnumStr:
+		return []jen.Code{line("%s.decode(d)", x)}
+	}
+	return []jen.Code{line("%s.decode(d, nil)", strings.TrimSuffix(strings.TrimPrefix(x, "(*"), ")"))}
+}

@@ -1,0 +1,87 @@
+package golang
+
+import (
+	"github.com/dave/jennifer/jen"
+)
+
+// dispatch emits AgentSide and ClientSide: raw messages in, typed handler
+// methods, raw results out.
+func (g *gen) dispatch(f *jen.File) {
+	g.unionResults(f)
+	for _, side := range []string{"agent", "client"} {
+		g.side(f, side)
+	}
+}
+
+func (g *gen) side(f *jen.File, side string) {
+	up := goName(side)
+	handler, typ := up+"Handler", side+"Side"
+	g.claims.claim(up+"Side", up+"Side")
+	comment(f, up+"Side returns the Handler that decodes what the peer sends to an "+side+", calls h and encodes its results. A method that the protocol does not have goes to h when it is an ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are answered with InvalidParams.")
+	f.Func().Id(up + "Side").Params(jen.Id("h").Id(handler)).Add(g.hand("Handler")).Block(jen.Return(jen.Id(typ).Values(jen.Id("h"))))
+	f.Type().Id(typ).Struct(jen.Id("h").Id(handler))
+	var requests, notes []jen.Code
+	for _, c := range g.calls(side) {
+		name := jen.Id(methodConst(c.m.Wire))
+		if c.notification {
+			notes = append(notes, jen.Case(name).Block(append(g.decodeParams(c, "return %s"), line("return s.h.%s(ctx, v)", c.fn))...))
+			continue
+		}
+		do := append(g.decodeParams(c, "return nil, %s"),
+			line("r, err := s.h.%s(ctx, v)", c.fn),
+			block(line("if err != nil"), line("return nil, err")))
+		missing := line("return nil, %s(method)", g.hand("NoResult"))
+		if c.emptyResult {
+			missing = line("r = new(%s)", c.result)
+		}
+		do = append(do, block(line("if r == nil"), missing))
+		if c.union {
+			do = append(do, line("return &%s{r}, nil", resultOf(c.result)))
+		} else {
+			do = append(do, line("return r, nil"))
+		}
+		requests = append(requests, jen.Case(name).Block(do...))
+	}
+	params := []jen.Code{jen.Id("ctx").Qual("context", "Context"), jen.Id("method").String(), jen.Id("params").Add(rawMessage())}
+	f.Func().Params(jen.Id("s").Id(typ)).Id("HandleRequest").Params(params...).Params(g.hand("Appender"), jen.Error()).Block(
+		jen.Switch(jen.Id("method")).Block(requests...),
+		jen.Return(g.hand("HandleExtRequest").Call(jen.Id("ctx"), jen.Id("s").Dot("h"), jen.Id("method"), jen.Id("params"))))
+	f.Func().Params(jen.Id("s").Id(typ)).Id("HandleNotification").Params(params...).Error().Block(
+		jen.Switch(jen.Id("method")).Block(notes...),
+		jen.Return(g.hand("HandleExtNotification").Call(jen.Id("ctx"), jen.Id("s").Dot("h"), jen.Id("method"), jen.Id("params"))))
+}
+
+// decodeParams emits what decodes params into v. Absent params are an empty
+// object, so that the error, if any, names what is missing.
+func (g *gen) decodeParams(c call, ret string) []jen.Code {
+	return []jen.Code{
+		line("v := new(%s)", c.params),
+		block(line("if err := v.UnmarshalJSON(%s(params)); err != nil", g.in("Params")),
+			line(ret, line("%s(method, err)", g.hand("InvalidParams")))),
+	}
+}
+
+// resultOf is the type that carries a union as the result of a request.
+func resultOf(union string) string { return "resultOf" + union }
+
+// unionResults emits wrappers for results that are sealed interfaces, which
+// have no methods to decode or encode with.
+func (g *gen) unionResults(f *jen.File) {
+	done := map[string]bool{}
+	for _, side := range []string{"agent", "client", "proxy"} {
+		for _, c := range g.calls(side) {
+			if !c.union || done[c.result] {
+				continue
+			}
+			done[c.result] = true
+			n := resultOf(c.result)
+			f.Type().Id(n).Struct(jen.Id("v").Id(c.result))
+			f.Func().Params(jen.Id("r").Op("*").Id(n)).Id("AppendJSON").Params(bytesParam()).Index().Byte().Block(
+				line("return append%s(b, r.v)", c.result))
+			f.Func().Params(jen.Id("r").Op("*").Id(n)).Id("UnmarshalJSON").Params(bytesParam()).Params(jen.Err().Error()).Block(
+				line("r.v, err = Decode%s(b)", c.result), line("return err"))
+			f.Func().Params(jen.Id("r").Op("*").Id(n)).Id("Check").Params().Index().Add(g.hand("Violation")).Block(
+				line("return Check%s(r.v)", c.result))
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package golang
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
+)
+
+// encodeStruct emits appendMembers: the members without the braces, so that
+// tags and shared members can stand beside them.
+func (g *gen) encodeStruct(f *jen.File, s structType) {
+	if s.any {
+		return
+	}
+	var body []jen.Code
+	for _, m := range s.fields {
+		body = append(body, g.appendMember(m)...)
+	}
+	switch {
+	case s.union != nil:
+		body = append(body, line("return append%sMembers(b, v.Variant)", s.variants))
+	default:
+		body = append(body, line("return %s(b, v.%s)", g.in("AppendMembers"), s.extra()))
+	}
+	f.Add(method(s.name, "appendMembers").Params(bytesParam()).Index().Byte().Block(body...))
+}
+
+// nameLit is the Go literal of the JSON text of a member name and its colon.
+func nameLit(wire string) string { return goLit(jsonText(wire) + ":") }
+
+func jsonText(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // strings always marshal
+	}
+	return string(b)
+}
+
+func goLit(s string) string {
+	if strconv.CanBackquote(s) && !strings.Contains(s, "\ufeff") {
+		return "`" + s + "`"
+	}
+	return strconv.Quote(s)
+}
+
+func (g *gen) appendMember(m *ir.Field) []jen.Code {
+	x := "v." + goName(m.Wire)
+	put := func(value string) []jen.Code {
+		return append([]jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire)))}, g.appendValue(value, m.Type)...)
+	}
+	switch g.shapeOf(m) {
+	case patch:
+		null := []jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire))), line(`b = append(b, "null"...)`)}
+		return []jen.Code{jen.Switch(line("%s.State", x)).Block(
+			jen.Case(g.hand("PatchNull")).Block(null...),
+			jen.Case(g.hand("PatchValue")).Block(put(x+".V")...))}
+	case nilable, pointer:
+		return []jen.Code{block(line("if %s != nil", x), put(x)...)}
+	case opt:
+		return []jen.Code{block(line("if %s.OK", x), put(x+".V")...)}
+	}
+	if m.Presence != ir.Required { // a boolean that is false when absent
+		return []jen.Code{block(line("if %s", x), put(x)...)}
+	}
+	return put(x)
+}
+
+// rawText passes text through line unformatted.
+func rawText(s string) jen.Code { return jen.Op(s) }
+
+// appendValue emits what appends the value x.
+func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
+	put := func(fn, arg string) []jen.Code { return []jen.Code{line("b = %s(b, %s)", g.in(fn), rawText(arg))} }
+	if r.Ref != "" {
+		t := g.Spec.Resolve(r.Ref)
+		switch {
+		case t.Kind == ir.String || t.Kind == ir.EnumStr:
+			return put("AppendString", "string("+x+")")
+		case t.Kind == ir.Integer || t.Kind == ir.EnumInt:
+			if t.Format == "uint64" {
+				return put("AppendUint", "uint64("+x+")")
+			}
+			return put("AppendInt", "int64("+x+")")
+		case g.isInterface(r.Ref):
+			return []jen.Code{line("b = append%s(b, %s)", g.refType(r.Ref), x)}
+		}
+		return []jen.Code{line("b = %s.AppendJSON(b)", x)}
+	}
+	switch {
+	case r.Map:
+		do := append([]jen.Code{line("b = %s(%s(b), k)", g.in("AppendString"), g.in("Comma")), line("b = append(b, ':')"), line("e := %s[k]", x)}, g.appendValue("e", *r.Elem)...)
+		return []jen.Code{line("b = append(b, '{')"), block(line("for _, k := range %s(%s)", g.in("Keys"), rawText(x)), do...), line("b = append(b, '}')")}
+	case r.Elem != nil:
+		do := append([]jen.Code{block(line("if i > 0"), line("b = append(b, ',')"))}, g.appendValue(x+"[i]", *r.Elem)...)
+		return []jen.Code{line("b = append(b, '[')"), block(line("for i := range %s", x), do...), line("b = append(b, ']')")}
+	}
+	switch r.Prim {
+	case "string":
+		return put("AppendString", x)
+	case "boolean":
+		return put("AppendBool", x)
+	case "number":
+		return put("AppendFloat", x)
+	case "integer":
+		if strings.HasPrefix(r.Format, "u") {
+			return put("AppendUint", "uint64("+x+")")
+		}
+		return put("AppendInt", "int64("+x+")")
+	}
+	return put("AppendRaw", x)
+}

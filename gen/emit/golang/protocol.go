@@ -1,0 +1,109 @@
+package golang
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
+)
+
+var sideConst = map[string]string{"agent": "SideAgent", "client": "SideClient", "proxy": "SideProxy", "protocol": "SideBoth"}
+
+// protocol emits the Protocol value: the method table and the decoders, as
+// switches, so that nothing is built when a program starts.
+func (g *gen) protocol(f *jen.File) {
+	g.claims.claim(g.Const, "the protocol value")
+	comment(f, g.Const+" is this package as data: its methods, and decoders for the params and results of each.")
+	f.Var().Id(g.Const).Add(g.hand("Protocol")).Op("=").Id("protocol").Values()
+	f.Type().Id("protocol").Struct()
+	recv := jen.Id("protocol")
+	f.Func().Params(recv).Id("Version").Params().Int().Block(jen.Return(jen.Lit(g.Version)))
+	f.Func().Params(recv).Id("Channel").Params().String().Block(jen.Return(jen.Lit(g.Channel)))
+	f.Var().Id("methods").Op("=").Index().Add(g.hand("Method")).ValuesFunc(func(b *jen.Group) {
+		for _, m := range g.Spec.Methods {
+			b.Line().Values(g.row(m)...)
+		}
+		b.Line()
+	})
+	f.Func().Params(recv).Id("Methods").Params().Index().Add(g.hand("Method")).Block(
+		jen.Return(jen.Qual("slices", "Clone").Call(jen.Id("methods"))))
+	side := jen.Id("side").Add(g.hand("Side"))
+	f.Func().Params(recv).Id("Method").Params(side, jen.Id("name").String()).Params(g.hand("Method"), jen.Bool()).Block(
+		block(line("if i := methodIndex(side, name); i >= 0"), line("return methods[i], true")),
+		line("return %s{}, false", g.hand("Method")))
+	f.Func().Id("methodIndex").Params(side, jen.Id("name").String()).Int().Block(
+		g.bySide(func(i int, m *ir.Method) jen.Code { return jen.Return(jen.Lit(i)) }),
+		jen.Return(jen.Lit(-1)))
+	decoders := []struct {
+		fn  string
+		def func(*ir.Method) string
+	}{
+		{"DecodeRequest", func(m *ir.Method) string { return m.Request }},
+		{"DecodeNotification", func(m *ir.Method) string { return m.Notification }},
+		{"DecodeResult", func(m *ir.Method) string { return m.Response }},
+	}
+	for _, d := range decoders {
+		text := "params"
+		if d.fn == "DecodeResult" {
+			text = "result"
+		}
+		f.Func().Params(recv).Id(d.fn).Params(side, jen.Id("method").String(), jen.Id(text).Add(rawMessage())).Params(g.hand("Appender"), jen.Error()).Block(
+			jen.Switch(jen.Id("methodIndex").Call(jen.Id("side"), jen.Id("method"))).BlockFunc(func(b *jen.Group) {
+				for i, m := range g.Spec.Methods {
+					def := d.def(m)
+					if def == "" {
+						continue
+					}
+					typ := g.goType(def)
+					if g.isInterface(def) {
+						typ = resultOf(typ)
+					}
+					b.Case(jen.Lit(i)).Block(line("return decodeAs(method, %s, new(%s))", text, typ))
+				}
+			}),
+			jen.Return(jen.Nil(), g.hand("MethodNotFound").Call(jen.Id("method"))))
+	}
+	f.Func().Id("decodeAs").Params(jen.Id("method").String(), jen.Id("text").Add(rawMessage()),
+		jen.Id("v").Interface(g.hand("Appender"), jen.Qual("encoding/json", "Unmarshaler"))).Params(g.hand("Appender"), jen.Error()).Block(
+		block(line("if err := v.UnmarshalJSON(%s(text)); err != nil", g.in("Params")), line("return nil, %s(method, err)", g.hand("InvalidParams"))),
+		line("return v, nil"))
+}
+
+func (g *gen) row(m *ir.Method) []jen.Code {
+	row := []jen.Code{
+		jen.Id("Name").Op(":").Id(methodConst(m.Wire)),
+		jen.Id("Handler").Op(":").Add(g.hand(sideConst[m.Handler])),
+	}
+	for _, b := range []struct {
+		name string
+		on   bool
+	}{{"Request", m.Request != ""}, {"Notification", m.Notification != ""}, {"Session", m.Session}} {
+		if b.on {
+			row = append(row, jen.Id(b.name).Op(":").True())
+		}
+	}
+	return row
+}
+
+// bySide emits a switch over sides with one over names inside each.
+func (g *gen) bySide(do func(i int, m *ir.Method) jen.Code) jen.Code {
+	cases := func(side string) []jen.Code {
+		var out []jen.Code
+		for i, m := range g.Spec.Methods {
+			if m.Handler == side {
+				out = append(out, jen.Case(jen.Id(methodConst(m.Wire))).Block(do(i, m)))
+			}
+		}
+		return out
+	}
+	var sides []jen.Code
+	for _, s := range []string{"agent", "client", "proxy"} {
+		if c := cases(s); c != nil {
+			sides = append(sides, jen.Case(g.hand(sideConst[s])).Block(jen.Switch(jen.Id("name")).Block(c...)))
+		}
+	}
+	both := &jen.Statement{}
+	if c := cases("protocol"); c != nil {
+		both.Switch(jen.Id("name")).Block(c...)
+	}
+	return jen.Add(jen.Switch(jen.Id("side")).Block(sides...)).Line().Add(both)
+}

@@ -1,0 +1,104 @@
+package golang
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
+)
+
+// types emits named strings, integers and structs.
+func (g *gen) types(f *jen.File) {
+	for _, t := range g.Spec.Types {
+		if t.Hand != "" {
+			continue
+		}
+		n := g.goType(t.Name)
+		switch t.Kind {
+		case ir.String:
+			comment(f, g.typeDoc(n, t, "a named string"))
+			f.Type().Id(n).String()
+		case ir.Integer:
+			comment(f, g.typeDoc(n, t, "a named integer"))
+			f.Type().Id(n).Id(goInt(t.Format))
+		case ir.Alias:
+			comment(f, g.typeDoc(n, t, "the same as "+g.goType(t.Target)))
+			f.Type().Id(n).Op("=").Id(g.goType(t.Target))
+		}
+	}
+	g.structs(func(s structType) { g.structDecl(f, s) })
+}
+
+func (g *gen) structDecl(f *jen.File, s structType) {
+	comment(f, g.structDoc(s))
+	seen := map[string]string{}
+	f.Type().Id(s.name).StructFunc(func(b *jen.Group) {
+		if s.any {
+			comment(b, "Raw is any JSON value.")
+			b.Id("Raw").Add(rawMessage())
+			return
+		}
+		if s.other != "" {
+			comment(b, "Tag is the "+s.other+" that this version does not know.")
+			b.Id("Tag").String()
+			seen["Tag"] = s.other
+		}
+		for _, m := range s.fields {
+			n := goName(m.Wire)
+			if w, dup := seen[n]; dup || n == "" || n == s.extra() || (s.union != nil && n == "Variant") {
+				g.claims.errs = append(g.claims.errs, s.name+": the members \""+w+"\" and \""+m.Wire+"\" would both be called "+n)
+			}
+			seen[n] = m.Wire
+			comment(b, g.fieldDoc(m))
+			tag := m.Wire
+			if m.Presence != ir.Required {
+				tag += ",omitzero"
+			}
+			b.Id(n).Add(g.fieldType(m)).Tag(map[string]string{"json": tag})
+		}
+		switch {
+		case s.union != nil:
+			comment(b, "Variant is what follows from "+selector(s.union)+", and the rest of the object. It must not be nil.")
+			b.Id("Variant").Id(s.variants)
+		case s.other != "":
+			comment(b, "Raw holds the other members of the object, as received.")
+			b.Id("Raw").Add(g.hand("Extra"))
+		default:
+			comment(b, "Extra holds members this version does not know.")
+			b.Id("Extra").Add(g.hand("Extra")).Tag(map[string]string{"json": "-"})
+		}
+	})
+	for _, m := range s.fields {
+		if m.Encoding == "base64" {
+			g.bytesMethod(f, s.name, m)
+		}
+	}
+}
+
+func selector(u *ir.Union) string {
+	if u.Tag != "" {
+		return "the tag " + quoteDoc(u.Tag)
+	}
+	var keys []string
+	for _, v := range u.Variants {
+		keys = append(keys, quoteDoc(strings.Join(v.Keys, ", ")))
+	}
+	return "which members are there (" + strings.Join(keys, " or ") + ")"
+}
+
+// bytesMethod emits the accessor of a base64 member. The member itself stays a
+// string, so that a bad one neither fails nor is lost.
+func (g *gen) bytesMethod(f *jen.File, n string, m *ir.Field) {
+	name := "Bytes"
+	comment(f, "Bytes decodes the base64 text of "+goName(m.Wire)+".")
+	x := "v." + goName(m.Wire)
+	var body []jen.Code
+	switch g.shapeOf(m) {
+	case opt, patch:
+		x += ".V"
+	}
+	body = append(body, jen.Return(jen.Qual("encoding/base64", "StdEncoding").Dot("DecodeString").Call(line("%s", x))))
+	method(n, name).Params()
+	f.Add(method(n, name).Params().Params(jen.Index().Byte(), jen.Error()).Block(body...))
+}

@@ -1,0 +1,162 @@
+package golang
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
+)
+
+// unionCodec emits the codecs of sealed interfaces.
+func (g *gen) unionCodec(f *jen.File) {
+	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
+		top := n == g.goType(t.Name)
+		switch {
+		case t.Kind == ir.ByType:
+			g.decodeByType(f, t, n)
+			g.encodeByType(f, n)
+		case u.Tag != "":
+			g.decodeTagged(f, n, u)
+			g.encodeUnion(f, n, u)
+		default:
+			g.decodeByKeys(f, n, u)
+			g.encodeUnion(f, n, u)
+		}
+		if !top {
+			return
+		}
+		g.claims.claim("Decode"+n, n+"/decode")
+		g.claims.claim("Append"+n, n+"/append")
+		comment(f, "Decode"+n+" decodes a "+n+" from JSON text. Pointer finds the place of an error.")
+		f.Func().Id("Decode"+n).Params(bytesParam()).Params(jen.Id(n), jen.Error()).Block(
+			line("var d %s", g.in("Dec")), line("d.Reset(b)"), line("v := decode%s(&d, nil)", n), line("d.End()"),
+			block(line("if err := d.Err(); err != nil"), line("return nil, err")),
+			line("return v, nil"))
+		comment(f, "Append"+n+" appends v as JSON text, with its tag; null when v is nil. The methods of a variant do not know the tag, so encode unions with this.")
+		f.Func().Id("Append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(line("return append%s(b, v)", n))
+	})
+}
+
+// decodeTagged emits the decoder of a tagged union: find the tag, then let the
+// variant read the whole object.
+func (g *gen) decodeTagged(f *jen.File, n string, u *ir.Union) {
+	f.Var().Id("tagOf" + n).Op("=").Index().String().Values(jen.Lit(u.Tag))
+	needed := u.Default == nil && u.Absent == nil
+	var body, cases []jen.Code
+	if needed {
+		body = append(body, line("m := d.Mark()"))
+	}
+	body = append(body, line("tag, found := d.Tag(%q)", u.Tag), block(line("if d.Failed()"), line("return nil")))
+	outer := line("o := %s{Up: outer, Names: tagOf%s}", g.in("Outer"), n)
+	for _, a := range g.arms[n] {
+		switch a.v {
+		case u.Default:
+			body = append(body, block(line("if !found"), g.decodeArm(n, a, "outer")...))
+		case u.Absent:
+			absent := append([]jen.Code{outer.Clone()}, g.decodeArm(n, a, "&o")...)
+			body = append(body, block(line("if !found"), absent...))
+		}
+	}
+	if needed {
+		body = append(body, block(line("if !found"), line("d.NoTag(m, %q)", u.Tag), line("return nil")))
+	}
+	body = append(body, outer)
+	for _, a := range g.arms[n] {
+		if a.v.Wire != "" {
+			cases = append(cases, jen.Case(jen.Lit(a.v.Wire)).Block(g.decodeArm(n, a, "&o")...))
+		}
+	}
+	body = append(body, jen.Switch(line("string(tag)")).Block(cases...))
+	if g.hasOther(u) {
+		body = append(body,
+			line("x := &%s{Tag: string(tag)}", g.otherName(n)),
+			line("x.decode(d, &o)"),
+			line("return x"))
+	} else {
+		for _, a := range g.arms[n] {
+			if a.v == u.Default { // closed: an unknown tag is a member of the variant without one
+				body = append(body, g.decodeArm(n, a, "outer")...)
+			}
+		}
+	}
+	f.Func().Id("decode"+n).Params(g.dec(), g.outer()).Id(n).Block(body...)
+}
+
+// decodeArm emits what decodes one variant of a union and returns it.
+func (g *gen) decodeArm(union string, a arm, outer string) []jen.Code {
+	switch {
+	case a.iface:
+		return []jen.Code{
+			line("x := decode%s(d, %s)", a.name, outer),
+			block(line("if x == nil"), line("return nil")),
+			line("return x.(%s)", union)}
+	case a.alias != "":
+		return []jen.Code{line("x := new(%s)", a.name), line("(*%s)(x).decode(d, %s)", a.alias, outer), line("return x")}
+	}
+	return []jen.Code{line("x := new(%s)", a.name), line("x.decode(d, %s)", outer), line("return x")}
+}
+
+// decodeByKeys emits the decoder of a union whose variants differ in their
+// required members. The first that has all of them is it.
+func (g *gen) decodeByKeys(f *jen.File, n string, u *ir.Union) {
+	var body []jen.Code
+	var want []string
+	for _, a := range g.arms[n] {
+		body = append(body, block(line("if d.HasKeys(%s)", quoted(a.v.Keys)), g.decodeArm(n, a, "outer")...))
+		want = append(want, strings.Join(a.v.Keys, " and "))
+	}
+	if len(g.arms[n]) == 1 { // nothing to choose: let the variant say what is wrong
+		body = g.decodeArm(n, g.arms[n][0], "outer")
+	} else {
+		body = append(body, line("d.NoVariant(d.Mark(), %q, %q)", n, "a member "+strings.Join(want, ", or ")), line("return nil"))
+	}
+	f.Func().Id("decode"+n).Params(g.dec(), g.outer()).Id(n).Block(body...)
+}
+
+func (g *gen) appendTag(tag, value string) []jen.Code {
+	return []jen.Code{
+		line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(tag))),
+		line("b = %s(b, %s)", g.in("AppendString"), rawText(value)),
+	}
+}
+
+// encodeUnion emits the encoders of a union of objects.
+func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union) {
+	var cases []jen.Code
+	for _, a := range g.arms[n] {
+		if a.tag == "" {
+			continue
+		}
+		typ := jen.Op("*").Id(a.name)
+		do := []jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(tagLit(u.Tag, a.tag)))}
+		if a.iface {
+			typ = jen.Id(a.name)
+			do = append(do, line("return append%sMembers(b, v)", a.name))
+		}
+		cases = append(cases, jen.Case(typ).Block(do...))
+	}
+	if g.hasOther(u) {
+		// before the others: it may be nested in one of them
+		other := jen.Case(jen.Op("*").Id(g.otherName(n))).Block(g.appendTag(u.Tag, "v.Tag")...)
+		cases = append([]jen.Code{other}, cases...)
+	}
+	body := []jen.Code{}
+	use := false
+	for _, a := range g.arms[n] {
+		use = use || a.iface
+	}
+	sw := jen.Switch(line("v := v.(type)"))
+	if !use && !g.hasOther(u) {
+		sw = jen.Switch(line("v.(type)"))
+	}
+	cases = append(cases, jen.Case(jen.Nil()).Block(line("return b")))
+	body = append(body, sw.Block(cases...), line("return v.appendMembers(b)"))
+	f.Func().Id("append"+n+"Members").Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(body...)
+	f.Func().Id("append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
+		block(line("if v == nil"), line(`return append(b, "null"...)`)),
+		line("return append(append%sMembers(append(b, '{'), v), '}')", n))
+}
+
+// tagLit is the Go literal of a tag with its value, in JSON.
+func tagLit(tag, value string) string { return goLit(jsonText(tag) + ":" + jsonText(value)) }

@@ -1,0 +1,207 @@
+package golang
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
+)
+
+// eachUnion calls f for every sealed interface.
+func (g *gen) eachUnion(f func(t *ir.Type, name string, u *ir.Union)) {
+	for _, t := range g.Spec.Types {
+		if t.Union == nil || t.Hand != "" {
+			continue
+		}
+		n := g.unionName(t)
+		f(t, n, t.Union)
+		if t.Union.Other != nil && t.Union.Other.Nested != nil {
+			f(t, g.nestedName(n), t.Union.Other.Nested)
+		}
+	}
+}
+
+// unions emits the sealed interfaces, the variants made for them, and the
+// methods that say who implements what.
+func (g *gen) unions(f *jen.File) {
+	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
+		comment(f, g.unionDoc(t, n, u))
+		f.Type().Id(n).InterfaceFunc(func(b *jen.Group) {
+			b.Id("is" + n).Params()
+			if t.Kind == ir.ByType {
+				b.Id("appendValue").Params(bytesParam()).Index().Byte()
+			} else {
+				b.Id("appendMembers").Params(bytesParam()).Index().Byte()
+			}
+			b.Id("check").Params(jen.Id("c").Op("*").Add(g.in("Check")))
+		})
+		for _, a := range g.arms[n] {
+			if !a.own || (a.alias == "" && !a.value) {
+				continue
+			}
+			doc := a.name + " is " + armDoc(a, n) + "."
+			if a.v.Doc != "" {
+				doc = a.name + ": " + lower(a.v.Doc) + "\nIt is " + armDoc(a, n) + "."
+			}
+			comment(f, doc)
+			if a.value {
+				if g.jsonType(*a.v.Type) == "" { // a raw message is no receiver
+					f.Type().Id(a.name).Struct(jen.Id("Raw").Add(rawMessage()))
+				} else {
+					f.Type().Id(a.name).Add(g.typeOf(*a.v.Type))
+				}
+				continue
+			}
+			f.Type().Id(a.name).Id(a.alias)
+			f.Add(method(a.name, "appendMembers").Params(bytesParam()).Index().Byte().Block(
+				line("return (*%s)(v).appendMembers(b)", a.alias)))
+			f.Add(method(a.name, "check").Params(jen.Id("c").Op("*").Add(g.in("Check"))).Block(
+				line("(*%s)(v).check(c)", a.alias)))
+		}
+		if g.hasOther(u) {
+			g.marks[g.otherName(n)] = append(g.marks[g.otherName(n)], n)
+		}
+	})
+	values := map[string]bool{}
+	for _, arms := range g.arms {
+		for _, a := range arms {
+			values[a.name] = values[a.name] || a.value
+		}
+	}
+	var names []string
+	for n := range g.marks {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		recv := jen.Op("*").Id(n)
+		if values[n] {
+			recv = jen.Id(n)
+		}
+		done := map[string]bool{}
+		for _, u := range g.marks[n] {
+			if !done[u] {
+				done[u] = true
+				f.Func().Params(recv).Id("is" + u).Params().Block()
+			}
+		}
+	}
+}
+
+func (g *gen) unionDoc(t *ir.Type, n string, u *ir.Union) string {
+	var list []string
+	for _, a := range g.arms[n] {
+		list = append(list, star(a)+a.name)
+	}
+	if g.hasOther(u) {
+		list = append(list, "*"+g.otherName(n))
+	}
+	doc := ""
+	if n == g.goType(t.Name) {
+		doc = g.typeDoc(n, t, "a choice of variants")
+	} else {
+		doc = n + " is what makes the variants of " + g.goType(t.Name) + " differ."
+	}
+	doc += "\nIt is one of " + strings.Join(list, ", ") + "."
+	if g.hasOther(u) {
+		doc += " Variants that this version does not know are kept in the last."
+	}
+	return doc
+}
+
+func star(a arm) string {
+	if a.value || a.iface {
+		return ""
+	}
+	return "*"
+}
+
+// visitors emits one exhaustive visitor for each union.
+func (g *gen) visitors(f *jen.File) {
+	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
+		type visit struct {
+			label string
+			typ   *jen.Statement
+		}
+		var visits []visit
+		labels := map[string]string{}
+		add := func(label string, typ *jen.Statement, what string) {
+			if o, dup := labels[label]; dup || label == "" {
+				g.claims.errs = append(g.claims.errs, n+": the variants "+o+" and "+what+" would both be visited by Visit"+label)
+			}
+			labels[label] = what
+			visits = append(visits, visit{label, typ})
+		}
+		for _, a := range g.arms[n] {
+			add(a.label, jen.Op(star(a)).Id(a.name), a.name)
+		}
+		if g.hasOther(u) {
+			add("Other", jen.Op("*").Id(g.otherName(n)), g.otherName(n))
+		}
+		visitor := n + "Visitor"
+		g.claims.claim(visitor, n+"/visitor")
+		g.claims.claim("Visit"+n, n+"/visit")
+		comment(f, visitor+" has one method for each variant of "+n+". A variant added by a new version of the protocol is a new method, so that the compiler finds every place that must handle it.")
+		f.Type().Id(visitor).InterfaceFunc(func(b *jen.Group) {
+			for _, v := range visits {
+				b.Id("Visit" + v.label).Params(v.typ).Error()
+			}
+		})
+		comment(f, "Visit"+n+" calls the method of to for the variant that v is. A nil v is an error.")
+		f.Func().Id("Visit"+n).Params(jen.Id("v").Id(n), jen.Id("to").Id(visitor)).Error().Block(
+			jen.Switch(jen.Id("v").Op(":=").Id("v").Assert(jen.Type())).BlockFunc(func(b *jen.Group) {
+				for _, v := range visits {
+					b.Case(v.typ).Block(jen.Return(jen.Id("to").Dot("Visit" + v.label).Call(jen.Id("v"))))
+				}
+			}),
+			jen.Return(g.hand("NoVariant").Call(jen.Lit(n))))
+	})
+}
+
+// constructors emits New functions for the variants of unions that have
+// required members: they are what programs build most, and the compiler then
+// asks for what the protocol asks for.
+func (g *gen) constructors(f *jen.File) {
+	done := map[string]bool{}
+	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
+		for _, a := range g.arms[n] {
+			if a.iface || a.value || done[a.name] {
+				continue
+			}
+			done[a.name] = true
+			fields := a.v.Fields
+			if a.v.Ref != "" {
+				r := g.Spec.Resolve(a.v.Ref)
+				if r.Union != nil {
+					continue
+				}
+				fields = r.Fields
+			}
+			g.constructor(f, a.name, fields)
+		}
+	})
+}
+
+// mostParams is how many parameters can be told apart without names.
+const mostParams = 3
+
+func (g *gen) constructor(f *jen.File, n string, fields []*ir.Field) {
+	var params, values []jen.Code
+	for _, m := range fields {
+		if m.Presence != ir.Required {
+			continue
+		}
+		p := paramName(m.Wire)
+		params = append(params, jen.Id(p).Add(g.fieldType(m)))
+		values = append(values, jen.Id(goName(m.Wire)).Op(":").Id(p))
+	}
+	fn := "New" + n
+	if len(params) == 0 || len(params) > mostParams || g.claims.taken(fn) {
+		return
+	}
+	g.claims.claim(fn, n+"/new")
+	comment(f, fn+" returns a "+n+" with its required members.")
+	f.Func().Id(fn).Params(params...).Op("*").Id(n).Block(jen.Return(jen.Op("&").Id(n).Values(values...)))
+}

@@ -1,0 +1,153 @@
+package ir
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/schema"
+)
+
+// Lower classifies every definition and builds the method table. The error
+// lists everything that it cannot represent, one problem a line with its JSON
+// pointer.
+func Lower(d *schema.Document, o Overlay) (*Spec, error) {
+	if o.Words == nil {
+		o.Words = noWords{}
+	}
+	if o.Strict == nil {
+		o.Strict = noMarks{}
+	}
+	if o.Secrets == nil {
+		o.Secrets = noMarks{}
+	}
+	l := &lowering{overlay: o, defs: map[string]bool{}}
+	for _, n := range d.Defs {
+		l.defs[n] = true
+	}
+	s := &Spec{ByName: map[string]*Type{}}
+	for _, n := range d.Defs {
+		t := l.definition(n, d.Def(n))
+		s.Types = append(s.Types, t)
+		s.ByName[n] = t
+	}
+	for i := range s.Types {
+		l.keys(s, s.Types[i])
+	}
+	if len(l.errs) == 0 {
+		s.Methods = l.methods(d, s)
+	}
+	if len(l.errs) > 0 {
+		return nil, fmt.Errorf("%s: cannot be generated; teach gen/ir the shape or correct the schema:\n  %s", d.Name, strings.Join(l.errs, "\n  "))
+	}
+	return s, nil
+}
+
+type lowering struct {
+	overlay Overlay
+	defs    map[string]bool
+	errs    []string
+}
+
+func (l *lowering) fail(at, format string, a ...any) {
+	l.errs = append(l.errs, at+": "+fmt.Sprintf(format, a...))
+}
+
+func (l *lowering) definition(name string, n *schema.Node) *Type {
+	t := &Type{Name: name, Node: n, Doc: l.overlay.Words.Definition(name), Side: n.Get("x-side").Text(), Method: n.Get("x-method").Text()}
+	if hand, ok := l.overlay.Hand[name]; ok {
+		t.Hand = hand
+		if l.overlay.UseHand != nil {
+			l.overlay.UseHand(name)
+		}
+	}
+	keyword, branches := alternatives(n)
+	switch ty := n.Get("type").Text(); {
+	case isEnvelope(name, n):
+		t.Kind = Envelope
+	case branches == nil && n.Ref() != "":
+		t.Kind, t.Target = Alias, n.Ref()
+		l.known(n.Ptr, t.Target)
+	case branches == nil && ty == "object":
+		t.Kind = Object
+		if ap := n.Get("additionalProperties"); ap != nil && ap.Kind == '{' {
+			l.fail(n.Ptr, "a definition that is a map; only members can be maps")
+		}
+		t.Fields = l.fields(name, n)
+	case branches == nil && ty == "string":
+		t.Kind = String
+	case branches == nil && ty == "integer":
+		t.Kind, t.Format = Integer, n.Get("format").Text()
+	case branches == nil && !n.Has("type") && !n.Has("properties"):
+		t.Kind = Any
+	case branches == nil:
+		l.fail(n.Ptr, "unknown shape %s", n.JSON())
+	case l.enum(t, branches):
+	default:
+		l.union(t, n, keyword, branches)
+	}
+	return t
+}
+
+// isEnvelope reports whether a definition is a JSON-RPC frame.
+func isEnvelope(name string, n *schema.Node) bool {
+	return n.Get("x-docs-ignore").True() && !n.Has("x-method") && frameKind(name) != ""
+}
+
+func frameKind(name string) string {
+	for _, k := range []string{"Request", "Response", "Notification"} {
+		if strings.HasSuffix(name, k) {
+			return k
+		}
+	}
+	return ""
+}
+
+func alternatives(n *schema.Node) (keyword string, branches []*schema.Node) {
+	for _, k := range []string{"oneOf", "anyOf"} {
+		if a := n.Get(k); a != nil {
+			return k, a.Arr
+		}
+	}
+	return "", nil
+}
+
+// enum fills t when every branch is a value of one type, and reports whether
+// that is so. A branch without a value opens the enum.
+func (l *lowering) enum(t *Type, branches []*schema.Node) bool {
+	ty, open := "", false
+	var values []Value
+	for _, b := range branches {
+		bt := b.Get("type").Text()
+		if (bt != "string" && bt != "integer") || (ty != "" && bt != ty) {
+			return false
+		}
+		ty = bt
+		c := b.Get("const")
+		if c == nil {
+			if open {
+				return false
+			}
+			open = true
+			continue
+		}
+		wire := c.Str
+		if c.Kind == '0' {
+			wire = c.Num.String()
+		}
+		values = append(values, Value{Wire: wire, Title: b.Get("title").Text(), Doc: l.overlay.Words.Value(t.Name, wire)})
+	}
+	if len(values) == 0 {
+		return false
+	}
+	t.Kind, t.Values, t.Open, t.Default = EnumStr, values, open, l.overlay.Defaults[t.Name]
+	if ty == "integer" {
+		t.Kind, t.Format = EnumInt, branches[0].Get("format").Text()
+	}
+	return true
+}
+
+func (l *lowering) known(at, ref string) {
+	if !l.defs[ref] {
+		l.fail(at, "refers to %q, which is not defined", ref)
+	}
+}

@@ -1,0 +1,151 @@
+package gen
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+
+	"github.com/hermes-nvim/hermes/gen/emit"
+	"github.com/hermes-nvim/hermes/gen/emit/golang"
+	"github.com/hermes-nvim/hermes/gen/ir"
+	"github.com/hermes-nvim/hermes/schema"
+)
+
+// quirks is overlay/quirks.json: decisions that no schema makes.
+type quirks struct {
+	Hand    map[string]string `json:"hand"`    // definition -> hand-written Go type of package acp
+	Calls   map[string]string `json:"calls"`   // method -> Go name of its handler and caller
+	Names   map[string]string `json:"names"`   // definition or definition/variant -> Go name
+	Strict  []string          `json:"strict"`  // members that are never repaired: a bad one fails the message
+	Secrets []string          `json:"secrets"` // members that are never printed
+}
+
+// overlay is what lies beside the schemas.
+type overlay struct {
+	patches  schema.Patches
+	defaults schema.Defaults
+	docs     *schema.Docs
+	quirks   quirks
+	ledger   *schema.Ledger
+	names    *golang.Names
+	loaded   map[schema.Edition]*schema.Document
+}
+
+func readOverlay(root string) (*overlay, error) {
+	tree := os.DirFS(filepath.Join(root, "schema"))
+	o := &overlay{}
+	var err error
+	if o.patches, err = schema.ReadPatches(tree); err != nil {
+		return nil, err
+	}
+	if o.defaults, err = schema.ReadDefaults(tree); err != nil {
+		return nil, err
+	}
+	if o.docs, err = schema.ReadDocs(tree); err != nil {
+		return nil, err
+	}
+	if o.quirks, err = schema.ReadOverlay[quirks](tree, schema.QuirksFile); err != nil {
+		return nil, err
+	}
+	var entries []string
+	for def := range o.quirks.Hand {
+		entries = append(entries, "hand: "+def)
+	}
+	for m := range o.quirks.Calls {
+		entries = append(entries, "calls: "+m)
+	}
+	for _, m := range o.quirks.Strict {
+		entries = append(entries, "strict: "+m)
+	}
+	for _, m := range o.quirks.Secrets {
+		entries = append(entries, "secrets: "+m)
+	}
+	o.ledger = schema.NewLedger(schema.QuirksFile, entries...)
+	locked, err := readLock(root)
+	if err != nil {
+		return nil, err
+	}
+	o.names = &golang.Names{Chosen: o.quirks.Names, Locked: locked}
+	o.loaded, err = schema.LoadAll()
+	return o, err
+}
+
+// lowerAll lowers all editions.
+func (o *overlay) lowerAll() (map[schema.Edition]*ir.Spec, error) {
+	specs := map[schema.Edition]*ir.Spec{}
+	for _, p := range packages {
+		s, err := ir.Lower(o.loaded[p.edition], o.of(p.edition))
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range s.Methods {
+			o.ledger.Use("calls: " + m.Wire)
+		}
+		specs[p.edition] = s
+	}
+	return specs, nil
+}
+
+// of is the overlay of one edition.
+func (o *overlay) of(e schema.Edition) ir.Overlay {
+	return ir.Overlay{
+		Patches:  o.patches.Of(e),
+		Strict:   o.marks("strict: ", o.quirks.Strict),
+		Secrets:  o.marks("secrets: ", o.quirks.Secrets),
+		Hand:     o.quirks.Hand,
+		UseHand:  func(def string) { o.ledger.Use("hand: " + def) },
+		Defaults: o.defaults[e],
+		Words:    o.docs.For(e),
+	}
+}
+
+func (o *overlay) calls() map[string]string { return o.quirks.Calls }
+
+// marks is a list of the ledger.
+type marks struct {
+	prefix string
+	set    map[string]bool
+	ledger *schema.Ledger
+}
+
+func (o *overlay) marks(prefix string, list []string) marks {
+	m := marks{prefix: prefix, set: map[string]bool{}, ledger: o.ledger}
+	for _, e := range list {
+		m.set[e] = true
+	}
+	return m
+}
+
+// Has reports whether a member is marked, and notes that it was met.
+func (m marks) Has(member string) bool {
+	if m.set[member] {
+		m.ledger.Use(m.prefix + member)
+	}
+	return m.set[member]
+}
+
+// lock is the file of names for the next time.
+func (o *overlay) lock() (emit.Output, error) {
+	if err := o.names.Err(); err != nil {
+		return emit.Output{}, err
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(o.names.Lock()); err != nil {
+		return emit.Output{}, err
+	}
+	return emit.Output{Path: "schema/" + schema.NamesFile, Data: b.Bytes()}, nil
+}
+
+// unused reports overlay entries that nothing in the schemas matches.
+func (o *overlay) unused() error {
+	for _, err := range []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.docs.Check(o.loaded)} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
