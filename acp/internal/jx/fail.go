@@ -47,10 +47,15 @@ func (e *Error) Error() string {
 
 // Err returns the first failure as an *Error, nil when there was none.
 func (d *Dec) Err() error {
+	if d.code == ok {
+		return nil
+	}
+	return d.err()
+}
+
+func (d *Dec) err() error {
 	e := &Error{Offset: d.at}
 	switch d.code {
-	case ok:
-		return nil
 	case syntax, tooDeep, badUTF8:
 		e.Syntax = true
 		e.Msg = d.detail
@@ -96,6 +101,8 @@ func (d *Dec) fail(c code, detail string) { d.failAt(d.p, c, detail) }
 
 // failAt records a failure of the value that starts at offset at. The cursor is
 // on that value, or behind it.
+//
+//go:noinline
 func (d *Dec) failAt(at int, c code, detail string) {
 	if d.code == ok {
 		d.code, d.at, d.detail = c, at, detail
@@ -132,6 +139,8 @@ func (d *Dec) Once(seen, bit uint64) uint64 {
 
 // Duplicate fails because of the member whose name was read last. It is called
 // before the value is read.
+//
+//go:noinline
 func (d *Dec) Duplicate() { d.fail(duplicate, "") }
 
 // Missing records the first required member of the object that started at m

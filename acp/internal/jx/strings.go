@@ -2,6 +2,7 @@ package jx
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -82,34 +83,57 @@ func unescaped(raw []byte) []byte {
 // unescape writes what raw stands for; raw has been checked. It is never longer
 // than raw.
 func unescape(s *strings.Builder, raw []byte) {
-	for {
-		i := bytes.IndexByte(raw, '\\')
-		if i < 0 {
-			s.Write(raw)
-			return
+	var buf [256]byte
+	n := 0 // bytes in buf
+	for i := 0; i < len(raw); {
+		if n > len(buf)-16 {
+			s.Write(buf[:n])
+			n = 0
 		}
-		s.Write(raw[:i])
-		raw = raw[i:]
-		for len(raw) > 0 && raw[0] == '\\' {
-			if c := raw[1]; c != 'u' {
-				s.WriteByte(short[c])
-				raw = raw[2:]
+		if i+8 <= len(raw) {
+			// copy a word, as far as it has no backslash
+			w := binary.LittleEndian.Uint64(raw[i:])
+			binary.LittleEndian.PutUint64(buf[n:], w)
+			w ^= slash
+			m := (w - ones) &^ w & tops
+			if m == 0 {
+				i += 8
+				n += 8
 				continue
 			}
-			r := hex4(raw, 2)
-			n := 6
-			if utf16.IsSurrogate(r) {
-				if paired(raw, 6, r) {
-					r = utf16.DecodeRune(r, hex4(raw, 8))
-					n = 12
-				} else {
-					r = utf8.RuneError
-				}
-			}
-			s.WriteRune(r)
-			raw = raw[n:]
+			i += lowest(m)
+			n += lowest(m)
 		}
+		c := raw[i]
+		switch {
+		case c != '\\':
+			i++
+		case raw[i+1] != 'u':
+			c = short[raw[i+1]]
+			i += 2
+		default:
+			r, size := unicode(raw[i:])
+			n += utf8.EncodeRune(buf[n:], r)
+			i += size
+			continue
+		}
+		buf[n] = c
+		n++
 	}
+	s.Write(buf[:n])
+}
+
+// unicode returns the character of the \u escape that s starts with, and the
+// length of that escape.
+func unicode(s []byte) (r rune, size int) {
+	r = hex4(s, 2)
+	switch {
+	case !utf16.IsSurrogate(r):
+		return r, 6
+	case paired(s, 6, r):
+		return utf16.DecodeRune(r, hex4(s, 8)), 12
+	}
+	return utf8.RuneError, 6
 }
 
 // appendPaired copies JSON text that has been checked and replaces unpaired
@@ -124,14 +148,11 @@ func appendPaired(dst, text []byte) []byte {
 		text = text[i:]
 		n := 2
 		if text[1] == 'u' {
-			n = 6
-			if r := hex4(text, 2); utf16.IsSurrogate(r) {
-				if !paired(text, 6, r) {
-					dst = append(dst, `\ufffd`...)
-					text = text[6:]
-					continue
-				}
-				n = 12
+			var r rune
+			if r, n = unicode(text); r == utf8.RuneError {
+				dst = append(dst, `\ufffd`...)
+				text = text[n:]
+				continue
 			}
 		}
 		dst = append(dst, text[:n]...)
