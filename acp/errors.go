@@ -122,9 +122,7 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 				e.Message = d.Str()
 			case "data":
 				seen = d.Once(seen, 4)
-				if !d.Null() {
-					e.Data = d.Raw()
-				}
+				e.Data = d.Raw()
 			default:
 				x.Add(&d, k, nil)
 			}

@@ -1569,6 +1569,7 @@ type SetSessionConfigOptionRequest struct {
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
 type SetSessionConfigOptionRequestBoolean struct {
+	// The new value: true or false, or the name of one of the values on offer.
 	Value bool `json:"value"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1578,6 +1579,7 @@ type SetSessionConfigOptionRequestBoolean struct {
 // it has no `type`.
 // It is the variant value_id of SetSessionConfigOptionRequest.
 type SetSessionConfigOptionRequestValueID struct {
+	// The new value: true or false, or the name of one of the values on offer.
 	Value SessionConfigValueID `json:"value"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`

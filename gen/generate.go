@@ -20,6 +20,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/gen/emit"
 	"github.com/hermes-nvim/hermes/gen/emit/golang"
+	"github.com/hermes-nvim/hermes/gen/emit/neovim"
 	"github.com/hermes-nvim/hermes/gen/ir"
 	"github.com/hermes-nvim/hermes/schema"
 )
@@ -64,7 +65,7 @@ func Files(root string) ([]emit.Output, error) {
 			channel = "unstable"
 		}
 		files, err := golang.Package{
-			Dir: p.dir, Module: module, Shared: shared,
+			Edition: string(p.edition), Dir: p.dir, Module: module, Shared: shared,
 			Header: fmt.Sprintf("from %s (sha256 %s)", p.edition.File(), schema.Sum(p.edition.Bytes())),
 			Const:  p.value, Version: p.edition.Version(), Channel: channel,
 			Reserve: reserved, Calls: o.calls(), Names: o.names, Spec: specs[p.edition],
@@ -79,7 +80,7 @@ func Files(root string) ([]emit.Output, error) {
 		return nil, err
 	}
 	out = append(out, lock)
-	editor, err := editorFiles(root, specs[schema.V1])
+	editor, err := editorFiles(specs[schema.V1])
 	if err != nil {
 		return nil, err
 	}
@@ -87,20 +88,16 @@ func Files(root string) ([]emit.Output, error) {
 }
 
 // editorFiles makes what Neovim needs: event table, types, API, documentation.
-func editorFiles(root string, s *ir.Spec) ([]emit.Output, error) {
-	b, err := os.ReadFile(filepath.Join(root, "schema", filepath.FromSlash(schema.EventsFile)))
+func editorFiles(s *ir.Spec) ([]emit.Output, error) {
+	rows, err := schema.ReadOverlay[neovim.EventRows](schema.Tree, schema.EventsFile)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := emit.ParseEventRows(b)
+	docs, err := schema.ReadDocs(schema.Tree)
 	if err != nil {
 		return nil, err
 	}
-	events, err := emit.EventTable(s, rows)
-	if err != nil {
-		return nil, err
-	}
-	return emit.Events(events)
+	return neovim.Files(s, docs.For(schema.V1), rows)
 }
 
 // Write writes the files below root and removes generated Go files that are not
@@ -111,7 +108,7 @@ func Write(root string, files []emit.Output) error {
 		keep[f.Path] = true
 	}
 	for _, p := range packages {
-		old, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.dir), "*_gen.go"))
+		old, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.dir), "*_gen*.go"))
 		if err != nil {
 			return err
 		}

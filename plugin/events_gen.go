@@ -8,10 +8,11 @@ const (
 	eventExtNotification    = "ExtNotification"    // The agent sends a notification that is not part of the protocol.
 	eventConnectionFailed   = "ConnectionFailed"   // An agent could not be started or did not answer as an agent should.
 	eventDisconnected       = "Disconnected"       // A connection ended, whoever ended it.
-	eventAgentStderr        = "AgentStderr"        // The agent wrote a line to its standard error.
+	eventAgentStderr        = "AgentStderr"        // The agent wrote a line that is no message: to its standard error, or by mistake.
 	eventStateChanged       = "StateChanged"       // A connection or a session went from one state to another.
 	eventTurnStarted        = "TurnStarted"        // A prompt went to the agent.
 	eventTurnEnded          = "TurnEnded"          // A turn is over, in whatever way.
+	eventQueueChanged       = "QueueChanged"       // A prompt began to wait for the turn before it, or waits no longer.
 	eventRequestFailed      = "RequestFailed"      // A request to an agent failed.
 	eventRequestCancelled   = "RequestCancelled"   // The answer to a request of the agent is no longer wanted.
 	eventPermissionResolved = "PermissionResolved" // A question for permission has its answer.
@@ -20,6 +21,7 @@ const (
 	eventFileWritten        = "FileWritten"        // A file has been written for the agent.
 	eventTerminalData       = "TerminalData"       // A command that runs for the agent printed something.
 	eventTerminalExited     = "TerminalExited"     // A command that ran for the agent ended.
+	eventTrafficMessage     = "TrafficMessage"     // A message went to an agent or came from it. Fires only while somebody listens.
 )
 
 // updateEvent is the event of a session/update by its sessionUpdate and, for

@@ -2,8 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 )
@@ -75,13 +73,4 @@ func ParseEdition(name string) (Edition, error) {
 		return e, nil
 	}
 	return "", fmt.Errorf("unknown edition %q: want one of %v", name, Editions)
-}
-
-// Source reads the bytes of the edition's schema from fsys, a folder of the
-// shape of this one.
-func (e Edition) Source(fsys fs.FS) ([]byte, error) {
-	if e.File() == "" {
-		return nil, fmt.Errorf("unknown edition %q: want one of %v", string(e), Editions)
-	}
-	return fs.ReadFile(fsys, path.Clean(e.File()))
 }

@@ -7,10 +7,10 @@ import (
 	v2 "github.com/hermes-nvim/hermes/schema/v2"
 )
 
-// Tree is this folder as it was when the program was built: SOURCES.json and
-// the overlay. The schemas themselves are in [Edition.Bytes].
+// Tree is this folder as it was when the program was built: SOURCES.json,
+// prose.json and the overlay. The schemas themselves are in [Edition.Bytes].
 //
-//go:embed SOURCES.json overlay/*.json
+//go:embed SOURCES.json prose.json overlay/*.json
 var Tree embed.FS
 
 // Bytes is the edition's reduced schema. The caller must not change it.

@@ -2303,6 +2303,7 @@ type SetSessionConfigOptionRequest struct {
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
 type SetSessionConfigOptionRequestBoolean struct {
+	// The new value: true or false, or the name of one of the values on offer.
 	Value bool `json:"value"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2312,6 +2313,7 @@ type SetSessionConfigOptionRequestBoolean struct {
 // it has no `type`.
 // It is the variant value_id of SetSessionConfigOptionRequest.
 type SetSessionConfigOptionRequestValueID struct {
+	// The new value: true or false, or the name of one of the values on offer.
 	Value SessionConfigValueID `json:"value"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2500,6 +2502,7 @@ type ElicitationAcceptAction struct {
 // It wins if both are present.
 // It is the variant Result of MessageMCPResponse.
 type MessageMCPResponseResult struct {
+	// What the MCP server returned, any JSON.
 	Result json.RawMessage `json:"result"`
 	Meta   json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2509,6 +2512,7 @@ type MessageMCPResponseResult struct {
 // MessageMCPResponseError: the MCP request failed; `error` says why.
 // It is the variant Error of MessageMCPResponse.
 type MessageMCPResponseError struct {
+	// Why the MCP request failed.
 	Error MCPError        `json:"error"`
 	Meta  json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.

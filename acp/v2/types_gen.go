@@ -801,9 +801,11 @@ type AgentAuthCapabilities struct {
 // written back as received.
 type AuthMethodOther struct {
 	// Tag is the type that this version does not know.
-	Tag      string
+	Tag string
+	// Name of the method.
 	MethodID AuthMethodID `json:"methodId"`
-	Name     string       `json:"name"`
+	// Label to show.
+	Name string `json:"name"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
 }
@@ -1441,7 +1443,8 @@ func (v *TerminalOutputChunk) Bytes() ([]byte, error) {
 // kept and written back as received.
 type PlanUpdateContentOther struct {
 	// Tag is the type that this version does not know.
-	Tag    string
+	Tag string
+	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
@@ -1868,6 +1871,7 @@ type SetSessionConfigOptionRequest struct {
 // SetSessionConfigOptionRequestID: chooses a value by its name in `value`.
 // It is the variant "id" of SetSessionConfigOptionRequest.
 type SetSessionConfigOptionRequestID struct {
+	// The new value: true or false, or the name of one of the values on offer.
 	Value SessionConfigValueID `json:"value"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1876,6 +1880,7 @@ type SetSessionConfigOptionRequestID struct {
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
 type SetSessionConfigOptionRequestBoolean struct {
+	// The new value: true or false, or the name of one of the values on offer.
 	Value bool `json:"value"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1885,7 +1890,8 @@ type SetSessionConfigOptionRequestBoolean struct {
 // version does not know. It is kept and written back as received.
 type SetSessionConfigOptionRequestOther struct {
 	// Tag is the type that this version does not know.
-	Tag   string
+	Tag string
+	// The new value: true or false, or the name of one of the values on offer.
 	Value json.RawMessage `json:"value"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra

@@ -296,30 +296,30 @@ M.events = {
     source = "request",
     method = "elicitation/create",
     mode = "form",
-    answer = '"accept", "decline", "cancel" or {action, content?}; nil cancels',
+    answer = '"accept", "decline", "cancel" or {action, content?}; nil, false or "" cancels',
   },
   UrlElicitation = {
     source = "request",
     method = "elicitation/create",
     mode = "url",
-    answer = '"accept", "decline", "cancel" or {action, content?}; nil cancels',
+    answer = '"accept", "decline", "cancel" or {action, content?}; nil, false or "" cancels',
   },
   UnknownElicitation = {
     source = "request",
     method = "elicitation/create",
     mode = "*",
-    answer = '"accept", "decline", "cancel" or {action, content?}; nil cancels',
+    answer = '"accept", "decline", "cancel" or {action, content?}; nil, false or "" cancels',
   },
   ReadTextFile = { source = "request", method = "fs/read_text_file", answer = "the text" },
   WriteTextFile = {
     source = "request",
     method = "fs/write_text_file",
-    answer = "nil, once the file is written",
+    answer = "nil or true, once the file is written",
   },
   PermissionRequest = {
     source = "request",
     method = "session/request_permission",
-    answer = 'an optionId; "" or nil cancels',
+    answer = 'an optionId; nil, false or "" cancels',
   },
   TerminalCreate = {
     source = "request",
@@ -330,7 +330,7 @@ M.events = {
   TerminalKill = {
     source = "request",
     method = "terminal/kill",
-    answer = "nil, once the command is told to end",
+    answer = "nil or true, once the command is told to end",
   },
   TerminalOutput = {
     source = "request",
@@ -340,7 +340,7 @@ M.events = {
   TerminalRelease = {
     source = "request",
     method = "terminal/release",
-    answer = "nil, once the terminal is released",
+    answer = "nil or true, once the terminal is released",
   },
   TerminalExit = {
     source = "request",
@@ -368,6 +368,7 @@ M.events = {
   StateChanged = { source = "local" },
   TurnStarted = { source = "local" },
   TurnEnded = { source = "local" },
+  QueueChanged = { source = "local" },
   RequestFailed = { source = "local" },
   RequestCancelled = { source = "local" },
   PermissionResolved = { source = "local" },
@@ -376,6 +377,7 @@ M.events = {
   FileWritten = { source = "local" },
   TerminalData = { source = "local" },
   TerminalExited = { source = "local" },
+  TrafficMessage = { source = "local" },
 }
 
 ---Alias to name.

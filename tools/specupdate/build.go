@@ -6,37 +6,40 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hermes-nvim/hermes/gen/ir"
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// release is what a package gives: the files of schema/ that specupdate owns.
+// release is one version of the protocol, verified.
 type release struct {
 	version string
-	files   map[string][]byte // by path below schema/
-	loaded  map[schema.Edition]*schema.Document
-	patches schema.Patches
+	docs    map[schema.Edition]*schema.Document
+	specs   map[schema.Edition]*ir.Spec
+	prose   schema.Prose
+	files   map[string][]byte // what a published package gives, by path below schema/
 }
 
 // build verifies the originals and makes everything that is written from them.
 func build(p *specPackage) (*release, error) {
-	r := &release{version: p.version, files: map[string][]byte{}, loaded: map[schema.Edition]*schema.Document{}, patches: schema.Patches{}}
+	r := &release{version: p.version, docs: map[schema.Edition]*schema.Document{}, prose: schema.Prose{}, files: map[string][]byte{}}
 	sources := schema.Sources{Package: p.name, Version: p.version, License: p.license, Author: p.author}
-	defaults := schema.Defaults{}
+	patches, defaults := schema.Patches{}, schema.Defaults{}
 	var errs []error
 	for _, e := range schema.Editions {
 		original := p.originals[e]
-		d, err := schema.Parse(p.name+"@"+p.version+"/"+origin(e), original)
+		d, err := schema.Parse(p.where+"/"+e.File(), original)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		r.patches[e] = threeStates(d)
 		if defaults[e], err = defaultValues(d); err != nil {
 			errs = append(errs, err)
 			continue
 		}
+		patches[e] = threeStates(d)
+		r.prose[e] = schema.HashProse(d)
 		reduced := schema.Reduce(d.Raw).Format()
-		if r.loaded[e], err = schema.Parse("schema/"+e.File(), reduced); err != nil {
+		if r.docs[e], err = schema.Parse("schema/"+e.File(), reduced); err != nil {
 			errs = append(errs, fmt.Errorf("after reduction: %w", err))
 			continue
 		}
@@ -49,8 +52,12 @@ func build(p *specPackage) (*release, error) {
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
+	if p.name == "" {
+		return r, r.lower(patches) // nothing of it can be written to the tree
+	}
 	for file, v := range map[string]any{
-		schema.SourcesFile: sources, schema.PatchesFile: r.patches, schema.DefaultsFile: defaults,
+		schema.SourcesFile: sources, schema.ProseFile: r.prose,
+		schema.PatchesFile: patches, schema.DefaultsFile: defaults,
 	} {
 		b, err := encode(v)
 		if err != nil {
@@ -58,7 +65,21 @@ func build(p *specPackage) (*release, error) {
 		}
 		r.files[file] = b
 	}
-	return r, nil
+	return r, r.lower(patches)
+}
+
+// lower makes the specs, which proves that the generator knows every shape.
+func (r *release) lower(patches schema.Patches) error {
+	r.specs = map[schema.Edition]*ir.Spec{}
+	var errs []error
+	for _, e := range schema.Editions {
+		s, err := ir.Lower(r.docs[e], ir.Overlay{Patches: patches.Of(e)})
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", r.version, err))
+		}
+		r.specs[e] = s
+	}
+	return errors.Join(errs...)
 }
 
 // encode writes a value in the format of the schema folder.

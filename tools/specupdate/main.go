@@ -1,10 +1,14 @@
 // Command specupdate brings the schemas of a published protocol package into
-// schema/, reduced to their structure.
+// schema/, reduced to their structure, and reports what changes for users.
 //
-//	specupdate 2.4.0           fetch this version with npm, update the tree
-//	specupdate DIR             update the tree from an unpacked package
-//	specupdate -check          prove that the tree is what its version gives
-//	specupdate -check DIR      the same against an unpacked package
+//	specupdate 2.4.0              fetch this version with npm, update the tree
+//	specupdate DIR                update the tree from an unpacked package
+//	specupdate -check             prove that the tree is what its version gives
+//	specupdate -check DIR         the same against an unpacked package
+//	specupdate -report OLD [NEW]  only write the report between two versions
+//
+// An update writes docs/spec-changes/OLD-to-NEW.md. For a report, a version may
+// also be LABEL=DIR, a folder of schemas that is no package.
 //
 // It verifies before it writes: every schema is there, every keyword is known,
 // both passes of the loader agree, every shape lowers. On any error the tree
@@ -39,36 +43,47 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("specupdate", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	check := flags.Bool("check", false, "write nothing; fail when the tree is not what the package gives")
+	report := flags.Bool("report", false, "write only the report between two versions")
 	root := flags.String("root", ".", "root of the repository")
 	flags.Usage = func() {
-		fmt.Fprintln(stderr, "usage: specupdate [-root DIR] VERSION|DIR\n       specupdate [-root DIR] -check [VERSION|DIR]")
+		fmt.Fprintln(stderr, "usage: specupdate [-root DIR] VERSION|DIR")
+		fmt.Fprintln(stderr, "       specupdate [-root DIR] -check [VERSION|DIR]")
+		fmt.Fprintln(stderr, "       specupdate [-root DIR] -report OLD [NEW]")
 		flags.PrintDefaults()
 	}
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if flags.NArg() > 1 || flags.NArg() == 0 && !*check {
+	names := flags.Args()
+	switch n := len(names); {
+	case *check && *report, *check && n > 1, *report && (n < 1 || n > 2), !*check && !*report && n != 1:
 		flags.Usage()
 		return flag.ErrHelp
 	}
-	tree, err := openTree(*root)
+	t, err := openTree(*root)
 	if err != nil {
 		return err
 	}
-	from := flags.Arg(0)
-	if from == "" {
-		from = tree.sources.Version
+	if *check && len(names) == 0 {
+		names = []string{t.sources.Version}
 	}
-	pkg, err := openPackage(ctx, from)
-	if err != nil {
-		return err
+	var releases []*release
+	for _, name := range names {
+		p, err := openPackage(ctx, name)
+		if err != nil {
+			return err
+		}
+		r, err := build(p)
+		if err != nil {
+			return err
+		}
+		releases = append(releases, r)
 	}
-	next, err := build(pkg)
-	if err != nil {
-		return err
+	switch {
+	case *check:
+		return t.compare(releases[0], stdout)
+	case *report:
+		return t.report(releases, stdout)
 	}
-	if *check {
-		return tree.compare(next, stdout)
-	}
-	return tree.update(next, stdout)
+	return t.update(releases[0], stdout)
 }

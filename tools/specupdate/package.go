@@ -25,14 +25,22 @@ const maxFile = 32 << 20
 
 // specPackage is what specupdate needs of a published package.
 type specPackage struct {
-	name, version, license, author string
+	where                          string // for messages
+	name, version, license, author string // no name: not a published package
 	originals                      map[schema.Edition][]byte
 }
 
-var versionPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*$`)
+var (
+	versionPattern = regexp.MustCompile(`^[0-9]+\.[0-9]+\.[0-9]+[0-9A-Za-z.+-]*$`)
+	labelPattern   = regexp.MustCompile(`^[0-9A-Za-z][0-9A-Za-z.-]*$`)
+)
 
-// openPackage reads the unpacked package in a folder, or fetches a version.
+// openPackage reads the unpacked package in a folder, or the schemas of
+// LABEL=DIR, or fetches a version.
 func openPackage(ctx context.Context, from string) (*specPackage, error) {
+	if label, dir, ok := strings.Cut(from, "="); ok {
+		return readFolder(label, dir)
+	}
 	if info, err := os.Stat(from); err == nil && info.IsDir() {
 		return readPackage(from, func(name string) ([]byte, error) {
 			return os.ReadFile(filepath.Join(from, filepath.FromSlash(name)))
@@ -75,11 +83,27 @@ func readPackage(where string, read func(name string) ([]byte, error)) (*specPac
 	if meta.License != "Apache-2.0" {
 		return nil, fmt.Errorf("%s: package.json: license is %q, was Apache-2.0: read the new one, then change NOTICE and specupdate", where, meta.License)
 	}
-	p := &specPackage{name: meta.Name, version: meta.Version, license: meta.License, author: author(meta.Author), originals: map[schema.Edition][]byte{}}
+	p := &specPackage{where: where, name: meta.Name, version: meta.Version, license: meta.License, author: author(meta.Author), originals: map[schema.Edition][]byte{}}
 	for _, e := range schema.Editions {
 		b, err := read(origin(e))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w: the package has moved its schemas, adapt schema/edition.go", where, origin(e), cause(err))
+		}
+		p.originals[e] = b
+	}
+	return p, nil
+}
+
+// readFolder takes schemas that are no package.
+func readFolder(label, dir string) (*specPackage, error) {
+	if !labelPattern.MatchString(label) {
+		return nil, fmt.Errorf("%s=%s: the label becomes part of a file name: want letters, digits, dots and hyphens", label, dir)
+	}
+	p := &specPackage{where: dir, version: label, originals: map[schema.Edition][]byte{}}
+	for _, e := range schema.Editions {
+		b, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(e.File())))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w: want a folder with the schemas of all editions", dir, e.File(), cause(err))
 		}
 		p.originals[e] = b
 	}
@@ -127,8 +151,8 @@ func fetch(ctx context.Context, spec string) (map[string][]byte, error) {
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	if _, err := cmd.Output(); err != nil {
-		return nil, fmt.Errorf("fetch %s: npm pack: %w\n%s\nIs this machine online, and does the version exist (npm view %s versions)? specupdate also takes the folder of an unpacked package.",
-			spec, err, strings.TrimSpace(stderr.String()), packageName)
+		return nil, fmt.Errorf("fetch %s: npm pack: %w; is this machine online, and does the version exist (npm view %s versions)? specupdate also takes the folder of an unpacked package; npm says: %s",
+			spec, err, packageName, strings.TrimSpace(stderr.String()))
 	}
 	packed, err := filepath.Glob(filepath.Join(dir, "*.tgz"))
 	if err != nil || len(packed) != 1 {

@@ -24,7 +24,7 @@ var (
 // threeStates lists the members of a schema, in file order and as
 // "Definition.member", where left out, null and a value are three things.
 func threeStates(d *schema.Document) []string {
-	var found []string
+	found := []string{}
 	for _, name := range d.Defs {
 		def := d.Def(name)
 		props := def.Get("properties")

@@ -63,11 +63,27 @@ func firstDifference(have, want []byte) string {
 	return fmt.Sprintf("in length: have %d lines, want %d", len(h), len(w))
 }
 
-// update writes the release, all of it or nothing.
+// update writes the release and its report, all of it or nothing.
 func (t *tree) update(r *release, out io.Writer) error {
+	if r.files[schema.SourcesFile] == nil {
+		return fmt.Errorf("%s: an update needs a published package: give a version or the folder of an unpacked package", r.version)
+	}
+	docs, err := schema.ReadDocs(os.DirFS(t.dir))
+	if err != nil {
+		return err
+	}
 	files := map[string][]byte{}
 	for name, b := range r.files {
 		files[filepath.Join("schema", filepath.FromSlash(name))] = b
+	}
+	if t.sources.Version != r.version {
+		prev, err := t.release()
+		if err != nil {
+			return fmt.Errorf("the tree as it is: %w", err)
+		}
+		text := report(prev, r, docs)
+		files[reportPath(prev.version, r.version)] = text
+		fmt.Fprint(out, summary(text))
 	}
 	changed, err := replace(t.root, files)
 	if err != nil {
@@ -80,6 +96,52 @@ func (t *tree) update(r *release, out io.Writer) error {
 	for _, name := range changed {
 		fmt.Fprintln(out, "wrote", name)
 	}
+	if err := docs.Check(r.docs); err != nil {
+		fmt.Fprintln(out, "edit", err)
+	}
 	fmt.Fprintln(out, "now run: go generate ./...")
 	return nil
+}
+
+// report writes the report between two releases, or from one to the tree.
+func (t *tree) report(r []*release, out io.Writer) error {
+	if len(r) == 1 {
+		tree, err := t.release()
+		if err != nil {
+			return err
+		}
+		r = append(r, tree)
+	}
+	docs, err := schema.ReadDocs(os.DirFS(t.dir))
+	if err != nil {
+		return err
+	}
+	text := report(r[0], r[1], docs)
+	name := reportPath(r[0].version, r[1].version)
+	if _, err := replace(t.root, map[string][]byte{name: text}); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "%swrote %s\n", summary(text), name)
+	return nil
+}
+
+// release is the version that the tree holds.
+func (t *tree) release() (*release, error) {
+	fsys := os.DirFS(t.dir)
+	r := &release{version: t.sources.Version, docs: map[schema.Edition]*schema.Document{}}
+	for _, e := range schema.Editions {
+		d, err := schema.LoadFile(filepath.Join(t.dir, filepath.FromSlash(e.File())))
+		if err != nil {
+			return nil, err
+		}
+		r.docs[e] = d
+	}
+	patches, err := schema.ReadPatches(fsys)
+	if err != nil {
+		return nil, err
+	}
+	if r.prose, err = schema.ReadProse(fsys); err != nil {
+		return nil, err
+	}
+	return r, r.lower(patches)
 }

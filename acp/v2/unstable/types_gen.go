@@ -942,9 +942,11 @@ type ProvidersCapabilities struct {
 // written back as received.
 type AuthMethodOther struct {
 	// Tag is the type that this version does not know.
-	Tag      string
+	Tag string
+	// Name of the method.
 	MethodID AuthMethodID `json:"methodId"`
-	Name     string       `json:"name"`
+	// Label to show.
+	Name string `json:"name"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
 }
@@ -1772,7 +1774,8 @@ func (v *TerminalOutputChunk) Bytes() ([]byte, error) {
 // kept and written back as received.
 type PlanUpdateContentOther struct {
 	// Tag is the type that this version does not know.
-	Tag    string
+	Tag string
+	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
@@ -2472,6 +2475,7 @@ type SetSessionConfigOptionRequest struct {
 // SetSessionConfigOptionRequestID: chooses a value by its name in `value`.
 // It is the variant "id" of SetSessionConfigOptionRequest.
 type SetSessionConfigOptionRequestID struct {
+	// The new value: true or false, or the name of one of the values on offer.
 	Value SessionConfigValueID `json:"value"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2480,6 +2484,7 @@ type SetSessionConfigOptionRequestID struct {
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
 type SetSessionConfigOptionRequestBoolean struct {
+	// The new value: true or false, or the name of one of the values on offer.
 	Value bool `json:"value"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2489,7 +2494,8 @@ type SetSessionConfigOptionRequestBoolean struct {
 // version does not know. It is kept and written back as received.
 type SetSessionConfigOptionRequestOther struct {
 	// Tag is the type that this version does not know.
-	Tag   string
+	Tag string
+	// The new value: true or false, or the name of one of the values on offer.
 	Value json.RawMessage `json:"value"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
@@ -2590,6 +2596,7 @@ type ElicitationAcceptAction struct {
 // It wins if both are present.
 // It is the variant Result of MessageMCPResponse.
 type MessageMCPResponseResult struct {
+	// What the MCP server returned, any JSON.
 	Result json.RawMessage `json:"result"`
 	Meta   json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2599,6 +2606,7 @@ type MessageMCPResponseResult struct {
 // MessageMCPResponseError: the MCP request failed; `error` says why.
 // It is the variant Error of MessageMCPResponse.
 type MessageMCPResponseError struct {
+	// Why the MCP request failed.
 	Error MCPError        `json:"error"`
 	Meta  json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.

@@ -1,4 +1,4 @@
-package emit
+package neovim
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ const placeholder = "$"
 // templates lists the templates of an answer by the kind of value they serve.
 func (a *Answer) templates() map[string]json.RawMessage {
 	list := map[string]json.RawMessage{}
-	for kind, t := range map[string]json.RawMessage{"nil": a.Nil, "empty": a.Empty, "string": a.String, "integer": a.Integer, "table": a.Table, "any": a.Any} {
+	for kind, t := range map[string]json.RawMessage{"done": a.Done, "empty": a.Empty, "string": a.String, "integer": a.Integer, "table": a.Table, "any": a.Any} {
 		if t != nil {
 			list[kind] = t
 		}
@@ -34,8 +34,8 @@ func checkAnswer(s *ir.Spec, response string, a *Answer) []error {
 	if len(list) == 0 {
 		errs = append(errs, fmt.Errorf("answer: no template, so nothing could be answered"))
 	}
-	if a.Empty != nil && a.Nil != nil {
-		errs = append(errs, fmt.Errorf("answer: \"empty\" covers nil, remove \"nil\""))
+	if a.Empty != nil && a.Done != nil {
+		errs = append(errs, fmt.Errorf("answer: \"empty\" and \"done\" both cover nil, remove one"))
 	}
 	for _, kind := range slices.Sorted(maps.Keys(list)) {
 		var v any

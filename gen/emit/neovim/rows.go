@@ -1,12 +1,6 @@
-package emit
+package neovim
 
-import (
-	"bytes"
-	"encoding/json"
-	"fmt"
-	"io"
-	"strings"
-)
+import "encoding/json"
 
 // EventRows is schema/overlay/events.json: what every message and every local
 // occurrence is called as an autocommand.
@@ -26,13 +20,15 @@ type EventRow struct {
 	Seed  bool     `json:"seed"` // named by the README that Hermes was built from
 	When  string   `json:"when"`
 
+	Session bool `json:"session"` // one of the events of a session, though its source does not say so
+
 	By   string               `json:"by"` // path of the member whose value selects the row
 	Rows map[string]*EventRow `json:"rows"`
 
 	Answer *Answer             `json:"answer"` // requests only
 	Flat   map[string]FlatPath `json:"flat"`   // keys of the data that are not wire names
 	Params []string            `json:"params"` // members of the request that a reply event repeats
-	Data   []DataMember        `json:"data"`   // what the data holds when no schema says so
+	Data   []DataMember        `json:"data"`   // what the data holds that no schema describes
 }
 
 // FlatPath is where the value of a flat key comes from: member Of of the
@@ -56,68 +52,10 @@ type DataMember struct {
 // what it lacks.
 type Answer struct {
 	Takes   string          `json:"takes"`
-	Nil     json.RawMessage `json:"nil"`
-	Empty   json.RawMessage `json:"empty"` // nil and ""
+	Done    json.RawMessage `json:"done"`  // nil and true
+	Empty   json.RawMessage `json:"empty"` // nil, false and ""
 	String  json.RawMessage `json:"string"`
 	Integer json.RawMessage `json:"integer"`
 	Table   json.RawMessage `json:"table"`
 	Any     json.RawMessage `json:"any"`
-}
-
-// ParseEventRows reads events.json. A member it does not know, or one that
-// occurs twice, is an error: a row that nobody reads would be lost in silence.
-func ParseEventRows(data []byte) (*EventRows, error) {
-	if err := noDuplicates(data); err != nil {
-		return nil, fmt.Errorf("events.json: %w", err)
-	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	rows := new(EventRows)
-	if err := d.Decode(rows); err != nil {
-		return nil, fmt.Errorf("events.json: %w", err)
-	}
-	return rows, nil
-}
-
-func noDuplicates(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	var walk func(path string) error
-	walk = func(path string) error {
-		t, err := d.Token()
-		if err != nil {
-			return err
-		}
-		delim, ok := t.(json.Delim)
-		if !ok {
-			return nil
-		}
-		seen := map[string]bool{}
-		for i := 0; d.More(); i++ {
-			at := fmt.Sprintf("%s/%d", path, i)
-			if delim == '{' {
-				k, err := d.Token()
-				if err != nil {
-					return err
-				}
-				key := k.(string)
-				at = path + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-				if seen[key] {
-					return fmt.Errorf("%s: this member occurs twice", at)
-				}
-				seen[key] = true
-			}
-			if err := walk(at); err != nil {
-				return err
-			}
-		}
-		_, err = d.Token()
-		return err
-	}
-	if err := walk("#"); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("text after the document")
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package emit
+package neovim
 
 import (
 	"fmt"
@@ -41,11 +41,11 @@ type Event struct {
 	Payload string // definition of the wire object
 }
 
-// EventTable joins the rows with the schema, both ways: whatever v1 traffic
+// table joins the rows with the schema, both ways: whatever v1 traffic
 // can bring has a row, and every row has its place. The order is that of the
 // sources, within one that of the schema.
-func EventTable(s *ir.Spec, rows *EventRows) ([]Event, error) {
-	t := &eventTable{spec: s}
+func table(s *ir.Spec, rows *EventRows) ([]Event, error) {
+	t := &joiner{spec: s}
 	t.traffic(rows)
 	t.replies(rows)
 	t.prompt(rows)
@@ -67,25 +67,25 @@ func EventTable(s *ir.Spec, rows *EventRows) ([]Event, error) {
 	return t.events, nil
 }
 
-type eventTable struct {
+type joiner struct {
 	spec   *ir.Spec
 	events []Event
 	errs   []string
 }
 
-func (t *eventTable) fail(at, format string, args ...any) {
+func (t *joiner) fail(at, format string, args ...any) {
 	t.errs = append(t.errs, at+": "+fmt.Sprintf(format, args...))
 }
 
 // section hands out the rows of one section and reports those nobody took.
 type section struct {
-	t    *eventTable
+	t    *joiner
 	name string
 	rows map[string]*EventRow
 	used map[string]bool
 }
 
-func (t *eventTable) section(name string, rows map[string]*EventRow) *section {
+func (t *joiner) section(name string, rows map[string]*EventRow) *section {
 	return &section{t: t, name: name, rows: rows, used: map[string]bool{}}
 }
 
@@ -107,7 +107,7 @@ func (s *section) done() {
 	}
 }
 
-func (t *eventTable) add(at string, e Event) {
+func (t *joiner) add(at string, e Event) {
 	switch {
 	case e.Name == "":
 		t.fail(at, "the row has no name")
@@ -124,7 +124,7 @@ func notLetter(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z'
 
 // row adds the event of a row or, when the row is split, one event for each
 // variant of the member it names.
-func (t *eventTable) row(at string, r *EventRow, e Event) {
+func (t *joiner) row(at string, r *EventRow, e Event) {
 	if r == nil {
 		return
 	}
@@ -164,7 +164,7 @@ func (t *eventTable) row(at string, r *EventRow, e Event) {
 }
 
 // check refuses a row that says something the schema does not bear out.
-func (t *eventTable) check(at string, r *EventRow, e Event) {
+func (t *joiner) check(at string, r *EventRow, e Event) {
 	for _, k := range slices.Sorted(maps.Keys(r.Flat)) {
 		p := r.Flat[k]
 		if p.As != "" && p.As != "json" && p.As != "blocks" {
@@ -180,12 +180,14 @@ func (t *eventTable) check(at string, r *EventRow, e Event) {
 	if len(r.Params) > 0 && e.Source != FromReply {
 		t.fail(at, "\"params\" belongs to replies")
 	}
-	if len(r.Data) > 0 && e.Method != unknown {
-		t.fail(at, "\"data\" is for what no schema describes; this row has %s", e.Payload)
+	for _, d := range r.Data {
+		if name := strings.TrimSuffix(d.Name, "?"); member(t.spec, e.Payload, name) != nil {
+			t.fail(at, "\"data\" says what no schema describes, but %s has a member %q", e.Payload, name)
+		}
 	}
 }
 
-func (t *eventTable) traffic(rows *EventRows) {
+func (t *joiner) traffic(rows *EventRows) {
 	requests := t.section("requests", rows.Requests)
 	notifications := t.section("notifications", rows.Notifications)
 	for _, m := range t.spec.Methods {
@@ -219,7 +221,7 @@ func (t *eventTable) traffic(rows *EventRows) {
 	notifications.done()
 }
 
-func (t *eventTable) updates(rows map[string]*EventRow, notification string) {
+func (t *joiner) updates(rows map[string]*EventRow, notification string) {
 	updates := t.section("updates", rows)
 	u := member(t.spec, notification, "update")
 	if u == nil || unionOf(t.spec, u.Type.Ref) == nil {
@@ -236,7 +238,7 @@ func (t *eventTable) updates(rows map[string]*EventRow, notification string) {
 	updates.done()
 }
 
-func (t *eventTable) replies(rows *EventRows) {
+func (t *joiner) replies(rows *EventRows) {
 	replies := t.section("replies", rows.Replies)
 	for _, m := range t.spec.Methods {
 		if m.Handler != "agent" || m.Response == "" {
@@ -256,7 +258,7 @@ func (t *eventTable) replies(rows *EventRows) {
 	replies.done()
 }
 
-func (t *eventTable) prompt(rows *EventRows) {
+func (t *joiner) prompt(rows *EventRows) {
 	blocks := t.section("prompt", rows.Prompt)
 	block := t.spec.ByName["ContentBlock"]
 	if block == nil || block.Union == nil {
@@ -273,7 +275,7 @@ func (t *eventTable) prompt(rows *EventRows) {
 }
 
 // unique refuses a name or an alias that stands for two events.
-func (t *eventTable) unique() {
+func (t *joiner) unique() {
 	first := map[string]string{}
 	for _, e := range t.events {
 		for _, n := range append([]string{e.Name}, e.Alias...) {

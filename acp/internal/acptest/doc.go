@@ -1,0 +1,99 @@
+// Package acptest tests generated packages: what is true of one version of the
+// protocol must be true of all. Each package hands over its definitions and its
+// Protocol value; the expectations come from the schema, not from the generator.
+package acptest
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/schema"
+)
+
+// Package is a generated package.
+type Package struct {
+	Edition     string // name of its schema
+	Protocol    Protocol
+	Definitions map[string]Codec
+}
+
+// Codec decodes a value of a definition and encodes it again.
+type Codec = func([]byte) ([]byte, error)
+
+// Of is the codec of a type with methods for it. It calls String on the
+// way, which must cope with everything that decodes.
+func Of[T any, P interface {
+	*T
+	json.Unmarshaler
+	AppendJSON([]byte) []byte
+}]() Codec {
+	return func(b []byte) ([]byte, error) {
+		var v T
+		if err := P(&v).UnmarshalJSON(b); err != nil {
+			return nil, err
+		}
+		if s, ok := any(v).(fmt.Stringer); ok {
+			_ = s.String()
+		}
+		return P(&v).AppendJSON(nil), nil
+	}
+}
+
+// OfUnion is the codec of a sealed interface.
+func OfUnion[T any](decode func([]byte) (T, error), encode func([]byte, T) []byte) Codec {
+	return func(b []byte) ([]byte, error) {
+		v, err := decode(b)
+		if err != nil {
+			return nil, err
+		}
+		return encode(nil, v), nil
+	}
+}
+
+// Protocol is acp.Protocol, which this package cannot import: package acp is
+// one of those it tests.
+type Protocol struct {
+	Methods []Method
+	// Decode decodes a message of a method and returns its encoder.
+	Decode func(m Method, kind Kind, text json.RawMessage) (func([]byte) []byte, error)
+}
+
+// Method is a row of a method table.
+type Method struct {
+	Name                           string
+	Side                           uint8
+	Request, Notification, Session bool
+}
+
+// Kind says which part of a method a message is.
+type Kind uint8
+
+// The kinds of messages.
+const (
+	Request Kind = iota
+	Notification
+	Result
+	kinds
+)
+
+// Run tests a package.
+func Run(t *testing.T, p Package) {
+	e, err := schema.ParseEdition(p.Edition)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := schema.Load(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kit{Package: p, edition: e, doc: doc}
+	k.readOverlay(t)
+	t.Run("EveryDefinitionHasACodec", k.testComplete)
+	t.Run("ValidValuesSurvive", k.testRoundTrip)
+	t.Run("BadOptionalValuesBecomeTheDefault", k.testLenient)
+	t.Run("StrictMembersAreNotRepaired", k.testStrict)
+	t.Run("OneLeafChangesOneThing", k.testOneLeaf)
+	t.Run("RequiredMembersAreRequired", k.testRequired)
+	t.Run("MessagesDecodeThroughTheProtocol", k.testProtocol)
+}

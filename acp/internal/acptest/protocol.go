@@ -1,0 +1,106 @@
+package acptest
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/schema"
+)
+
+// definitionsOf lists the definitions of a method's messages.
+func (k *kit) definitionsOf(method string) []string {
+	var out []string
+	for _, def := range k.doc.Defs {
+		if k.doc.Def(def).Get("x-method").Text() == method {
+			out = append(out, def)
+		}
+	}
+	return out
+}
+
+// testProtocol sends random messages of every method through the Protocol.
+func (k *kit) testProtocol(t *testing.T) {
+	seen := map[string]bool{}
+	for _, m := range k.Protocol.Methods {
+		seen[m.Name] = true
+		for _, def := range k.definitionsOf(m.Name) {
+			kind := kindOf(def)
+			if kind == Notification && !m.Notification || kind != Notification && !m.Request {
+				continue
+			}
+			g := k.values(seedOf(def))
+			for range 20 {
+				v := g.definition(def, 0)
+				enc, err := k.Protocol.Decode(m, kind, print(v.in))
+				if err != nil {
+					t.Errorf("%s %s: %v", m.Name, def, err)
+					break
+				}
+				if at, differ := difference(parse(string(enc(nil))), parse(string(print(v.want)))); differ {
+					t.Errorf("%s %s: differs at /%s", m.Name, def, strings.Join(at, "/"))
+				}
+			}
+		}
+		if _, err := k.Protocol.Decode(Method{Name: "no/such", Side: m.Side}, Request, nil); err == nil {
+			t.Errorf("a method that does not exist decodes")
+		}
+	}
+	for _, def := range k.doc.Defs {
+		if m := k.doc.Def(def).Get("x-method").Text(); m != "" && !seen[m] {
+			t.Errorf("%s of %s is missing in the method table", m, def)
+		}
+	}
+}
+
+// Fuzz feeds messages of every method through the Protocol: nothing panics, and
+// what decodes is stable: encoding it and decoding that gives the same again.
+func Fuzz(f *testing.F, p Package) {
+	e, err := schema.ParseEdition(p.Edition)
+	if err != nil {
+		f.Fatal(err)
+	}
+	doc, err := schema.Load(e)
+	if err != nil {
+		f.Fatal(err)
+	}
+	k := &kit{Package: p, edition: e, doc: doc}
+	for i, m := range p.Protocol.Methods {
+		for _, def := range k.definitionsOf(m.Name) {
+			g := k.values(seedOf(def))
+			g.extra, g.nulls, g.bad = true, true, 4
+			f.Add(uint8(i), uint8(kindOf(def)), print(g.definition(def, 0).in))
+		}
+	}
+	f.Fuzz(func(t *testing.T, method, kind uint8, text []byte) {
+		m := p.Protocol.Methods[int(method)%len(p.Protocol.Methods)]
+		kd := Kind(kind % uint8(kinds))
+		enc, err := p.Protocol.Decode(m, kd, text)
+		if err != nil {
+			_ = err.Error()
+			return
+		}
+		out := enc(nil)
+		if !json.Valid(out) {
+			t.Fatalf("%s: %q decodes, but encodes as %q, which is not JSON", m.Name, text, out)
+		}
+		again, err := p.Protocol.Decode(m, kd, out)
+		if err != nil {
+			t.Fatalf("%s: %q decodes, but not what it encodes as, %q: %v", m.Name, text, out, err)
+		}
+		if b := again(nil); !bytes.Equal(b, out) {
+			t.Fatalf("%s: %q becomes %q, then %q", m.Name, text, out, b)
+		}
+	})
+}
+
+func kindOf(def string) Kind {
+	switch {
+	case strings.HasSuffix(def, "Response"):
+		return Result
+	case strings.HasSuffix(def, "Notification"):
+		return Notification
+	}
+	return Request
+}

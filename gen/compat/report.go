@@ -1,0 +1,98 @@
+package compat
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
+// Section is the part of a report about one edition of the protocol.
+type Section struct {
+	Title    string
+	Changes  []Change
+	Wordless []string // new definitions that the documentation says nothing about
+}
+
+var explained = map[Level]string{
+	Break: "Go programs that use these do not compile any more.",
+	Impl:  "Handler interfaces grow. Handlers that embed the `Unimplemented…` struct keep compiling and answer \"method not found\".",
+	Wire:  "Messages are read or checked in another way.",
+	Add:   "New, nobody has to act.",
+	Doc:   "Upstream explains these in other words: look whether `schema/overlay/docs.json` still says the truth.",
+}
+
+// Markdown writes the report of a change from one version to another.
+func Markdown(from, to string, sections []Section) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "# The protocol from %s to %s\n\n", from, to)
+	b.WriteString("Written by `specupdate`. What each level means:\n\n")
+	for _, l := range Levels {
+		fmt.Fprintf(&b, "- **%s**: %s\n", l, explained[l])
+	}
+	b.WriteString("\n| schema |")
+	for _, l := range Levels {
+		fmt.Fprintf(&b, " %s |", l)
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(Levels)) + "\n")
+	for _, s := range sections {
+		fmt.Fprintf(&b, "| %s |", s.Title)
+		for _, l := range Levels {
+			fmt.Fprintf(&b, " %d |", Count(s.Changes, l))
+		}
+		b.WriteByte('\n')
+	}
+	for _, s := range sections {
+		s.write(&b)
+	}
+	return b.Bytes()
+}
+
+func (s *Section) write(b *bytes.Buffer) {
+	fmt.Fprintf(b, "\n## %s\n", s.Title)
+	if len(s.Changes)+len(s.Wordless) == 0 {
+		b.WriteString("\nNo change.\n")
+	}
+	for _, l := range Levels {
+		if Count(s.Changes, l) == 0 {
+			continue
+		}
+		fmt.Fprintf(b, "\n### %s: %s\n\n", s.Title, l)
+		if l == Doc { // there are many of these and there is nothing more to say
+			b.WriteString(strings.Join(s.places(l), ", ") + "\n")
+			continue
+		}
+		for _, c := range s.Changes {
+			if c.Level == l {
+				fmt.Fprintf(b, "- `%s`: %s\n", c.Where, c.What)
+			}
+		}
+	}
+	if len(s.Wordless) > 0 {
+		fmt.Fprintf(b, "\n### %s: new and without words\n\nAdd these to `schema/overlay/docs.json`:\n\n", s.Title)
+		for _, w := range s.Wordless {
+			fmt.Fprintf(b, "- `%s`\n", w)
+		}
+	}
+}
+
+// places lists where the changes of a level are, quoted for Markdown.
+func (s *Section) places(l Level) []string {
+	var list []string
+	for _, c := range s.Changes {
+		if c.Level == l {
+			list = append(list, "`"+c.Where+"`")
+		}
+	}
+	return list
+}
+
+// Count is the number of changes of a level.
+func Count(changes []Change, l Level) int {
+	n := 0
+	for _, c := range changes {
+		if c.Level == l {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,81 @@
+--- Line differences between two texts, with a limit on the work they may cost.
+
+local M = {}
+
+--- Beyond this many bytes on either side no diff is computed: it would stop
+--- the editor for longer than anybody waits.
+M.max_bytes = 2 * 1024 * 1024
+
+local compute = vim.text and vim.text.diff or vim.diff
+
+---@param lines string[]
+---@return string
+local function join(lines)
+  return #lines > 0 and table.concat(lines, "\n") .. "\n" or ""
+end
+
+---@class hermes.Hunk
+---@field first integer 0-based row of the first old line
+---@field old string[]
+---@field new string[]
+
+--- What lies between the equal lines at both ends, as one hunk.
+---@param old string[]
+---@param new string[]
+---@return hermes.Hunk[]
+local function ends_only(old, new)
+  local head, tail = 0, 0
+  local shorter = math.min(#old, #new)
+  while head < shorter and old[head + 1] == new[head + 1] do
+    head = head + 1
+  end
+  while tail < shorter - head and old[#old - tail] == new[#new - tail] do
+    tail = tail + 1
+  end
+  if head + tail == #old and #old == #new then
+    return {}
+  end
+  return {
+    {
+      first = head,
+      old = vim.list_slice(old, head + 1, #old - tail),
+      new = vim.list_slice(new, head + 1, #new - tail),
+    },
+  }
+end
+
+--- The hunks that turn old into new, from top to bottom. Texts beyond
+--- `max_bytes` give one hunk.
+---@param old string[]
+---@param new string[]
+---@return hermes.Hunk[]
+function M.hunks(old, new)
+  local before, after = join(old), join(new)
+  if #before > M.max_bytes or #after > M.max_bytes then
+    return ends_only(old, new)
+  end
+  local hunks = {}
+  local found = compute(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
+  for i, h in ipairs(found) do
+    local from, count, to, added = h[1], h[2], h[3], h[4]
+    hunks[i] = {
+      first = count == 0 and from or from - 1,
+      old = vim.list_slice(old, from, from + count - 1),
+      new = vim.list_slice(new, to, to + added - 1),
+    }
+  end
+  return hunks
+end
+
+--- A unified diff without file headers, or nil when the texts are too large.
+---@param old string
+---@param new string
+---@return string[]?
+function M.unified(old, new)
+  if #old > M.max_bytes or #new > M.max_bytes then
+    return nil
+  end
+  return vim.split(compute(old, new, { ctxlen = 3 }) --[[@as string]], "\n", { trimempty = true })
+end
+
+return M

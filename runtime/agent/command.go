@@ -1,0 +1,56 @@
+// Package agent runs ACP agents as child processes: it finds the program, gives
+// it a chosen environment and a process group of its own, keeps what it says on
+// standard error, and sees to it that nothing of it is left in the end.
+package agent
+
+import (
+	"cmp"
+	"strings"
+	"time"
+)
+
+// Command says how to start an agent.
+type Command struct {
+	// Path is the program: a name that is looked up in the PATH the agent gets,
+	// or a path; a relative one is relative to Dir, "~/" is the home directory.
+	Path string
+	Args []string
+	// Dir is the working directory; empty is that of this process.
+	Dir string
+
+	// Env holds additions to the environment, "NAME=value". They win.
+	Env []string
+	// PassEnv names variables of this process that the agent gets beside those
+	// every agent gets (see Environ). A final * stands for any rest.
+	PassEnv []string
+	// InheritEnv passes the whole environment of this process on.
+	InheritEnv bool
+
+	// OnStderr gets each line of standard error, without line end and cut at
+	// StderrLine bytes. It is called by one goroutine and must return soon, or
+	// the agent waits for it.
+	OnStderr func(line string)
+
+	// How long an ending agent has after its standard input was closed (2 s),
+	// after TERM (2 s) and after KILL (1 s). Zero means the default.
+	EOFWait, TermWait, KillWait time.Duration
+}
+
+func (c Command) withDefaults() Command {
+	c.EOFWait = cmp.Or(c.EOFWait, 2*time.Second)
+	c.TermWait = cmp.Or(c.TermWait, 2*time.Second)
+	c.KillWait = cmp.Or(c.KillWait, time.Second)
+	return c
+}
+
+// String returns the command as a user would type it, for messages.
+func (c Command) String() string {
+	words := make([]string, 0, 1+len(c.Args))
+	for _, w := range append([]string{c.Path}, c.Args...) {
+		if w == "" || strings.ContainsAny(w, " \t\r\n'\"\\$`|&;<>()*?[]{}~#!") {
+			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+		words = append(words, w)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,211 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	goruntime "runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// lastWords is how long the pipes of an agent that has exited are still read,
+// when something else keeps them open.
+const lastWords = 500 * time.Millisecond
+
+// Process is a running agent. Its methods are safe for concurrent use.
+type Process struct {
+	cmd    Command
+	pid    int
+	stdin  *os.File
+	stdout *os.File
+	stderr *os.File
+	io     *stdio
+	errs   tail // standard error
+	noise  tail // lines on standard output that are no messages
+
+	stopOnce sync.Once
+	stopErr  error
+	stopped  chan struct{} // the ladder is through
+	done     chan struct{} // exited and waited for
+	exit     *ExitError    // set before done is closed
+}
+
+// Start starts an agent in a process group of its own. The error, a
+// *StartError, names the command and what is wrong with it. When ctx ends the
+// agent is stopped as by Stop.
+//
+// On Linux the agent gets TERM when this process dies without stopping it.
+func Start(ctx context.Context, cmd Command) (*Process, error) {
+	cmd = cmd.withDefaults()
+	p := &Process{cmd: cmd, stopped: make(chan struct{}), done: make(chan struct{})}
+	p.errs = tail{limit: StderrTail, each: cmd.OnStderr}
+	p.noise = tail{limit: StderrLine}
+	if err := ctx.Err(); err != nil {
+		return nil, &StartError{cmd.String(), err}
+	}
+	if err := p.start(); err != nil {
+		return nil, &StartError{cmd.String(), err}
+	}
+	stop := context.AfterFunc(ctx, func() { p.Stop(context.Background()) })
+	go func() {
+		<-p.done
+		stop()
+	}()
+	return p, nil
+}
+
+func (p *Process) start() error {
+	env := p.cmd.Environ()
+	if err := checkDir(p.cmd.Dir); err != nil {
+		return err
+	}
+	path, err := resolve(p.cmd.Path, p.cmd.Dir, env)
+	if err != nil {
+		return err
+	}
+	x := &exec.Cmd{
+		Path: path, Args: append([]string{p.cmd.Path}, p.cmd.Args...), Env: env, Dir: p.cmd.Dir,
+		SysProcAttr: ownGroup(),
+	}
+	var theirs []*os.File
+	pipe := func(ours **os.File, reading bool) *os.File {
+		r, w, e := os.Pipe()
+		if err = errors.Join(err, e); e != nil {
+			return nil
+		}
+		if reading {
+			*ours, theirs = r, append(theirs, w)
+			return w
+		}
+		*ours, theirs = w, append(theirs, r)
+		return r
+	}
+	x.Stdin = pipe(&p.stdin, false)
+	x.Stdout = pipe(&p.stdout, true)
+	x.Stderr = pipe(&p.stderr, true)
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+	}()
+	if err == nil {
+		err = p.launch(x)
+	}
+	if err != nil {
+		for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
+			if f != nil {
+				f.Close()
+			}
+		}
+		if errors.Is(err, syscall.ENOEXEC) {
+			err = fmt.Errorf("%w (a script needs a first line such as #!/bin/sh)", err)
+		}
+		return err
+	}
+	p.io = &stdio{Stream: transport.NewStream(p.stdout, p.stdin), p: p}
+	return nil
+}
+
+// launch starts x and a goroutine that waits for it. Both happen on one thread
+// that lives as long as the agent: the parent-death signal of Linux is tied to
+// the thread that forked.
+func (p *Process) launch(x *exec.Cmd) error {
+	started := make(chan error)
+	go func() {
+		goruntime.LockOSThread()
+		defer goruntime.UnlockOSThread()
+		if err := x.Start(); err != nil {
+			started <- err
+			return
+		}
+		p.pid = x.Process.Pid
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			p.errs.drain(p.stderr)
+		}()
+		started <- nil
+		p.wait(x, read)
+	}()
+	return <-started
+}
+
+// wait waits for the exit, ends what the agent left behind, and says how it went.
+func (p *Process) wait(x *exec.Cmd, stderrRead <-chan struct{}) {
+	reap(x)
+	deadline := time.Now().Add(lastWords)
+	p.stderr.SetReadDeadline(deadline)
+	p.stdout.SetReadDeadline(deadline)
+	<-stderrRead
+	p.stderr.Close()
+	p.stdin.Close()
+	p.exit = exitError(x.ProcessState)
+	p.exit.Command = p.cmd.String()
+	p.exit.Stderr = p.errs.String()
+	close(p.done)
+}
+
+// PID returns the process id, which is also that of its group.
+func (p *Process) PID() int { return p.pid }
+
+// Transport returns the agent's standard streams as a transport. Its Close
+// stops the agent; its Read ends with the *ExitError when the agent has exited.
+func (p *Process) Transport() transport.Transport { return p.io }
+
+// Done is closed when the agent has exited and been waited for.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err returns an *ExitError once the agent has exited, whatever its status,
+// nil before.
+func (p *Process) Err() error {
+	select {
+	case <-p.done:
+		e := *p.exit
+		e.Stdout = p.noise.String()
+		return &e
+	default:
+		return nil
+	}
+}
+
+// Stderr returns the last StderrTail bytes of standard error.
+func (p *Process) Stderr() string { return p.errs.String() }
+
+// stdio is the transport over the agent's standard streams.
+type stdio struct {
+	*transport.Stream
+	p *Process
+}
+
+// Read is Stream.Read, but keeps what is no message for ExitError, and ends
+// with the exit of the agent rather than that of its output.
+func (s *stdio) Read(buf []byte) ([]byte, error) {
+	msg, err := s.Stream.Read(buf)
+	if len(msg) > 0 && msg[0] != '{' && msg[0] != '[' {
+		s.p.noise.write(msg)
+		s.p.noise.line()
+	}
+	if err == io.EOF || errors.Is(err, os.ErrDeadlineExceeded) {
+		err = io.EOF
+		select {
+		case <-s.p.done:
+			err = s.p.Err()
+		case <-time.After(lastWords):
+		}
+	}
+	return msg, err
+}
+
+// Close stops the agent.
+func (s *stdio) Close() error {
+	err := s.p.Stop(context.Background())
+	s.Stream.Close()
+	return err
+}

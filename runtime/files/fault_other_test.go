@@ -1,0 +1,5 @@
+//go:build !linux
+
+package files
+
+func writeToFullDisk(string) string { return "" }

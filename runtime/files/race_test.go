@@ -1,0 +1,87 @@
+package files
+
+import (
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// T02, S1: while somebody keeps exchanging a directory and a file for links
+// that lead out or to a protected place, nothing outside is read or written.
+func TestSwappedLinksLeadNowhere(t *testing.T) {
+	t.Parallel()
+	base := tree(t)
+	ws, out := base+"/ws", base+"/out"
+	must(t, os.Mkdir(ws+"/real", 0o755))
+	must(t, os.WriteFile(ws+"/real/secret.txt", []byte("public\n"), 0o644))
+	must(t, os.Mkdir(ws+"/.git/hooks", 0o755))
+	must(t, os.Symlink(out, ws+"/bad1"))
+	must(t, os.Symlink(".git/hooks", ws+"/bad2"))
+	must(t, os.Symlink(out+"/secret.txt", ws+"/bad3"))
+	before, hooks := state(t, out), state(t, ws+"/.git")
+	w := open(t, Options{}, ws)
+
+	stop := make(chan struct{})
+	var swaps, served atomic.Int64
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		// rename is the only way to exchange a directory for a link at once
+		for i := 0; ; i++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			bad := []string{"/bad1", "/bad2"}[i%2]
+			os.Rename(ws+"/real", ws+"/kept")
+			os.Rename(ws+bad, ws+"/real")
+			os.Rename(ws+"/real", ws+bad)
+			os.Rename(ws+"/kept", ws+"/real")
+			os.Remove(ws + "/file")
+			os.Link(ws+"/bad3", ws+"/file") // a second name of the link
+			os.Remove(ws + "/file")
+			os.WriteFile(ws+"/file", []byte("public\n"), 0o644)
+			swaps.Add(1)
+		}
+	})
+	for i := range 2 {
+		wg.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				for _, name := range []string{"/real/secret.txt", "/file"} {
+					text, err := w.ReadText(ws+name, Range{})
+					if err == nil {
+						served.Add(1)
+					}
+					if strings.Contains(text, "secret\n") {
+						t.Errorf("read the secret through %s", name)
+						return
+					}
+				}
+				if i == 0 {
+					w.WriteText(ws+"/real/secret.txt", "public\n")
+					w.WriteText(ws+"/real/made.txt", "public\n")
+				}
+			}
+		})
+	}
+	time.Sleep(time.Second)
+	close(stop)
+	wg.Wait()
+	if after := state(t, out); after != before {
+		t.Errorf("outside changed:\n%s\nwas\n%s", after, before)
+	}
+	if after := state(t, ws+"/.git"); after != hooks {
+		t.Errorf("protected files changed:\n%s\nwas\n%s", after, hooks)
+	}
+	if swaps.Load() < 100 || served.Load() < 10 {
+		t.Errorf("only %d swaps and %d successful reads: the race was not tried", swaps.Load(), served.Load())
+	}
+}

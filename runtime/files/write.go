@@ -1,0 +1,145 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	opWrite     = "fs/write_text_file"
+	formatProbe = 64 << 10 // bytes of the old file that decide its line ends
+	bom         = "\ufeff"
+)
+
+// WriteText replaces the content of a file, or makes the file and the
+// directories it needs. The replacement is atomic: it keeps the permissions of
+// the old file, and its owner and group as far as the system lets it; when
+// anything fails, the old content stays. Links are followed inside the roots,
+// so that the file a link points to is written, not the link.
+//
+// A name that other programs run or trust gives a *ProtectedError; see
+// WriteApproved.
+func (w *Workspace) WriteText(path, content string) error {
+	return w.at(opWrite, path, func(p *place) error { return w.replace(p, content, false) })
+}
+
+// WriteApproved is WriteText for a path whose writing the user has approved. It
+// also writes protected names, except those that are always denied.
+func (w *Workspace) WriteApproved(path, content string) error {
+	return w.at(opWrite, path, func(p *place) error { return w.replace(p, content, true) })
+}
+
+func (w *Workspace) replace(p *place, content string, approved bool) error {
+	loc := p.location()
+	var denied *ProtectedError
+	if errors.As(loc.Protected(), &denied) && (denied.Denied || !approved) {
+		return denied
+	}
+	if p.base == "" {
+		return w.checkFile(p.info)
+	}
+	if p.info != nil {
+		var err error
+		if content, err = w.prepare(p, content); err != nil {
+			return err
+		}
+	}
+	made, err := p.makeDirs()
+	if err == nil {
+		w.sweep(p.dir, filepath.Dir(loc.Real))
+		err = replaceFile(p.dir, p.base, content, p.info, 0o666, w.fault)
+	}
+	if err != nil && len(made) > 0 {
+		p.removeDirs(made)
+	}
+	return err
+}
+
+// prepare opens the old file for writing, because a rename alone would also
+// replace a file that may not be written, and fits content to its format.
+func (w *Workspace) prepare(p *place, content string) (string, error) {
+	flag := os.O_WRONLY
+	if w.opts.KeepFormat {
+		flag = os.O_RDWR
+	}
+	f, err := w.openFile(p, flag)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if !w.opts.KeepFormat {
+		return content, nil
+	}
+	old, err := io.ReadAll(io.LimitReader(f, formatProbe))
+	if err != nil {
+		return "", err
+	}
+	return fit(content, string(old)), nil
+}
+
+// fit gives content the byte order mark and the line ends of old, when old has
+// CRLF or LF throughout.
+func fit(content, old string) string {
+	if strings.HasPrefix(old, bom) && !strings.HasPrefix(content, bom) {
+		content = bom + content
+	}
+	lines, crlf := strings.Count(old, "\n"), strings.Count(old, "\r\n")
+	if lines == 0 || crlf != 0 && crlf != lines {
+		return content
+	}
+	content = strings.ReplaceAll(content, "\r\n", "\n")
+	if crlf > 0 {
+		content = strings.ReplaceAll(content, "\n", "\r\n")
+	}
+	return content
+}
+
+// makeDirs makes the missing directories of p and moves p into the last one.
+// It returns the names it made, below the directory p was in.
+func (p *place) makeDirs() (made []string, err error) {
+	for i, name := range p.missing {
+		if err := p.dir.Mkdir(name, 0o777); err == nil {
+			made = append(made, filepath.Join(p.missing[:i+1]...))
+		} else if !errors.Is(err, fs.ErrExist) {
+			return made, fmt.Errorf("make directory %s: %w", printable(name), reason(err))
+		}
+		d, err := p.enter(name)
+		if err != nil {
+			return made, err
+		}
+		p.close()
+		p.dir = d
+	}
+	return made, nil
+}
+
+// enter opens the directory name, which must not be a link.
+func (p *place) enter(name string) (*os.Root, error) {
+	checked, err := p.dir.Lstat(name)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.dir.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := d.Stat("."); err != nil || !os.SameFile(info, checked) {
+		d.Close()
+		return nil, ErrChanged
+	}
+	return d, nil
+}
+
+// removeDirs takes back the directories made for a write that failed. One that
+// is no longer empty stays.
+func (p *place) removeDirs(made []string) {
+	top := p.names[:len(p.names)-1-len(p.missing)]
+	for i := len(made) - 1; i >= 0; i-- {
+		p.root.handle.Remove(filepath.Join(append(append([]string(nil), top...), made[i])...))
+	}
+}

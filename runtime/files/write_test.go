@@ -1,0 +1,195 @@
+package files
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+)
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	must(t, err)
+	return string(data)
+}
+
+// FS05.
+func TestWriteMakesTheFileAndItsDirectories(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := open(t, Options{}, dir)
+	must(t, w.WriteText(dir+"/x/y/z.txt", "new\n"))
+	if got := read(t, dir+"/x/y/z.txt"); got != "new\n" {
+		t.Errorf("%q", got)
+	}
+	must(t, os.WriteFile(dir+"/plain", nil, 0o666))
+	plain, _ := os.Stat(dir + "/plain")
+	if info, _ := os.Stat(dir + "/x/y/z.txt"); info.Mode() != plain.Mode() {
+		t.Errorf("mode %v, an ordinary new file has %v", info.Mode(), plain.Mode())
+	}
+}
+
+func TestWriteKeepsModeAndReplacesTheInode(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w := open(t, Options{}, dir)
+	for _, mode := range []fs.FileMode{0o600, 0o644, 0o664, 0o755, 0o777} {
+		p := dir + "/f"
+		must(t, os.WriteFile(p, []byte("old"), 0o600))
+		must(t, os.Chmod(p, mode))
+		must(t, w.WriteText(p, "new"))
+		if info, _ := os.Stat(p); info.Mode() != mode || read(t, p) != "new" {
+			t.Errorf("mode %v, want %v", info.Mode(), mode)
+		}
+	}
+	must(t, os.Chmod(dir+"/f", 0o755|fs.ModeSetuid))
+	must(t, w.WriteText(dir+"/f", "new"))
+	if info, _ := os.Stat(dir + "/f"); info.Mode()&fs.ModeSetuid != 0 {
+		t.Error("new content runs with the old file's identity")
+	}
+}
+
+func TestWriteKeepsTheOwner(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	dir := t.TempDir()
+	w := open(t, Options{}, dir)
+	must(t, os.WriteFile(dir+"/f", nil, 0o644))
+	must(t, os.Chown(dir+"/f", 12345, 54321))
+	must(t, w.WriteText(dir+"/f", "new"))
+	info, err := os.Stat(dir + "/f")
+	must(t, err)
+	if st := info.Sys().(*syscall.Stat_t); st.Uid != 12345 || st.Gid != 54321 {
+		t.Errorf("owner %d:%d", st.Uid, st.Gid)
+	}
+}
+
+func TestWriteGoesThroughALinkAndKeepsIt(t *testing.T) {
+	t.Parallel()
+	base := tree(t)
+	w := open(t, Options{}, base+"/ws", base+"/extra")
+	for link, target := range map[string]string{"in-chain": "ws/a.txt", "in-abs": "ws/a.txt", "to-extra": "extra/e.txt"} {
+		must(t, w.WriteText(base+"/ws/"+link, link))
+		if got := read(t, filepath.Join(base, target)); got != link {
+			t.Errorf("%s: target holds %q", link, got)
+		}
+		if info, _ := os.Lstat(base + "/ws/" + link); info.Mode()&fs.ModeSymlink == 0 {
+			t.Errorf("%s is no link any more", link)
+		}
+	}
+}
+
+func TestWriteKeepsTheFormatOnRequest(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	keep, plain := open(t, Options{KeepFormat: true}, dir), open(t, Options{}, dir)
+	for _, c := range []struct{ old, content, want string }{
+		{"a\r\nb\r\n", "x\ny\n", "x\r\ny\r\n"},
+		{"a\r\nb\r\n", "x\r\ny\n", "x\r\ny\r\n"},
+		{"a\nb\n", "x\r\ny\r\n", "x\ny\n"},
+		{"a\nb\r\n", "x\ny\r\n", "x\ny\r\n"},
+		{"no line end", "x\ny\r\n", "x\ny\r\n"},
+		{"", "x\r\n", "x\r\n"},
+		{"\ufeffa\n", "x\n", "\ufeffx\n"},
+		{"\ufeffa\r\n", "\ufeffx\n", "\ufeffx\r\n"},
+	} {
+		for _, w := range []*Workspace{keep, plain} {
+			want := c.want
+			if w == plain {
+				want = c.content
+			}
+			must(t, os.WriteFile(dir+"/f", []byte(c.old), 0o644))
+			must(t, w.WriteText(dir+"/f", c.content))
+			if got := read(t, dir+"/f"); got != want {
+				t.Errorf("%q over %q: %q, want %q", c.content, c.old, got, want)
+			}
+		}
+	}
+}
+
+// Root may write everything, so the refusals are tried by a child that is not.
+func TestWriteRespectsPermissions(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	must(t, os.Chmod(dir, 0o755))
+	for p := filepath.Dir(dir); p != os.TempDir() && p != "/"; p = filepath.Dir(p) {
+		must(t, os.Chmod(p, 0o755))
+	}
+	for _, d := range []string{"/closed", "/open"} {
+		must(t, os.Mkdir(dir+d, 0o777))
+		must(t, os.Chmod(dir+d, 0o777))
+		must(t, os.WriteFile(dir+d+"/ro", []byte("old"), 0o444))
+		must(t, os.WriteFile(dir+d+"/rw", []byte("old"), 0o666))
+		must(t, os.Chmod(dir+d+"/rw", 0o666))
+		must(t, os.WriteFile(dir+d+"/none", []byte("old"), 0o000))
+	}
+	must(t, os.Chmod(dir+"/closed", 0o555))
+	out := child(t, "permissions", dir, func(c *exec.Cmd) {
+		if os.Getuid() == 0 {
+			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+	})
+	if out != "" {
+		t.Error(out)
+	}
+	for _, f := range []string{"/closed/ro", "/closed/rw", "/closed/none", "/open/ro", "/open/none"} {
+		if got := read(t, dir+f); got != "old" {
+			t.Errorf("%s holds %q", f, got)
+		}
+	}
+	if got := read(t, dir+"/open/rw"); got != "new" {
+		t.Errorf("/open/rw holds %q", got)
+	}
+	for d, n := range map[string]int{"/closed": 3, "/open": 3} {
+		if names, _ := os.ReadDir(dir + d); len(names) != n {
+			t.Errorf("%s: %v", d, names)
+		}
+	}
+}
+
+func writeWithoutPermission(dir string) (msg string) {
+	w, err := Open([]string{dir}, Options{})
+	if err != nil {
+		return err.Error()
+	}
+	defer w.Close()
+	for _, f := range []string{"/closed/ro", "/closed/rw", "/closed/none", "/closed/new", "/closed/new/new", "/open/ro", "/open/none"} {
+		if err := w.WriteText(dir+f, "new"); !errors.Is(err, fs.ErrPermission) {
+			msg += f + ": no permission error but " + errorText(err) + "\n"
+		}
+	}
+	if _, err := w.ReadText(dir+"/open/none", Range{}); !errors.Is(err, fs.ErrPermission) {
+		msg += "read: " + errorText(err)
+	}
+	if err := w.WriteText(dir+"/open/rw", "new"); err != nil {
+		msg += err.Error()
+	}
+	return msg
+}
+
+func errorText(err error) string {
+	if err == nil {
+		return "success"
+	}
+	return err.Error()
+}
+
+func TestWriteFileReplacesOwnFiles(t *testing.T) {
+	t.Parallel()
+	p := t.TempDir() + "/state.json"
+	for _, text := range []string{"one", "two"} {
+		must(t, WriteFile(p, []byte(text), 0o600))
+		if info, _ := os.Stat(p); read(t, p) != text || info.Mode() != 0o600 {
+			t.Errorf("%q, %v", read(t, p), info.Mode())
+		}
+	}
+	if err := WriteFile(p+"/x", nil, 0o600); err == nil {
+		t.Error("wrote below a file")
+	}
+}

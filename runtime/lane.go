@@ -1,0 +1,202 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+
+	goruntime "runtime"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// lane is what one session waits in: notifications, the starts of requests and
+// answers, in wire order. One goroutine works it off while there is something.
+type lane struct {
+	mu      sync.Mutex
+	queue   []step
+	spare   []step
+	running bool
+}
+
+// step is one element of a lane: an answer when call is set, a request when req
+// is set, else a notification.
+type step struct {
+	call   *call
+	reply  reply
+	next   *lane // where the answer waits after this lane, if anywhere
+	req    *request
+	buf    *buffer
+	method string
+	params []byte
+}
+
+// laneFor returns the lane of a session. Only the reading goroutine calls it.
+func (c *Conn) laneFor(session []byte) *lane {
+	if l := c.lanes[string(session)]; l != nil {
+		return l
+	}
+	if len(c.lanes) >= c.sweepAt {
+		for name, l := range c.lanes {
+			if !l.busy() {
+				delete(c.lanes, name)
+			}
+		}
+		c.sweepAt = max(1024, 2*len(c.lanes))
+	}
+	l := new(lane)
+	c.lanes[string(session)] = l
+	return l
+}
+
+func (l *lane) busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.running
+}
+
+// push adds a step and sees to it that somebody takes it.
+func (c *Conn) push(l *lane, s step) {
+	l.mu.Lock()
+	l.queue = append(l.queue, s)
+	start := !l.running
+	l.running = true
+	l.mu.Unlock()
+	if start {
+		c.work.add()
+		go c.run(l)
+	}
+}
+
+// run works the lane off.
+func (c *Conn) run(l *lane) {
+	defer c.work.done()
+	for {
+		l.mu.Lock()
+		batch := l.queue
+		if len(batch) == 0 {
+			l.running = false
+			l.mu.Unlock()
+			return
+		}
+		l.queue, l.spare = l.spare[:0], nil
+		l.mu.Unlock()
+		for i := range batch {
+			c.take(&batch[i])
+			batch[i] = step{}
+		}
+		if cap(batch) <= 1024 {
+			l.mu.Lock()
+			l.spare = batch[:0]
+			l.mu.Unlock()
+		}
+	}
+}
+
+func (c *Conn) take(s *step) {
+	switch {
+	case s.call != nil && s.next != nil && s.next.busy():
+		c.push(s.next, step{call: s.call, reply: s.reply})
+	case s.call != nil:
+		s.call.deliver(s.reply)
+	case s.req != nil:
+		c.work.add()
+		go c.serve(s.req)
+	default:
+		c.notify(s)
+	}
+}
+
+// notify runs the handler of a notification.
+func (c *Conn) notify(s *step) {
+	n := len(s.buf.b)
+	if !c.closing() {
+		if err := c.handleNotification(s.method, s.params); err != nil {
+			kind := FaultHandler
+			if errors.Is(err, &acp.Error{Code: acp.ErrorCodeMethodNotFound}) {
+				kind = FaultUnknownMethod
+			}
+			c.fault(kind, err, s.buf.b)
+		}
+	}
+	s.buf.free()
+	c.flow.sub(n)
+}
+
+func (c *Conn) handleNotification(method string, params []byte) (err error) {
+	if c.h == nil {
+		return acp.MethodNotFound(method)
+	}
+	defer recovered(method, &err)
+	return c.h.HandleNotification(c.base, method, params)
+}
+
+// recovered turns a panic of a handler into an error.
+func recovered(method string, err *error) {
+	if v := recover(); v != nil {
+		stack := make([]byte, 16<<10)
+		stack = stack[:goruntime.Stack(stack, false)]
+		*err = &PanicError{Method: method, Value: v, Stack: stack}
+	}
+}
+
+func (c *Conn) closing() bool {
+	select {
+	case <-c.hurry:
+		return true
+	default:
+		return false
+	}
+}
+
+// handlerKey finds what a context of this connection's handlers belongs to: a
+// *request, nil for notifications.
+type handlerKey struct{ c *Conn }
+
+func (c *Conn) handling(ctx context.Context) origin {
+	switch req, ok := ctx.Value(handlerKey{c}).(*request); {
+	case !ok:
+		return outside
+	case req == nil:
+		return inNotification
+	}
+	return inRequestHandler
+}
+
+// gauge counts running goroutines and tells when there are none.
+type gauge struct {
+	mu   sync.Mutex
+	n    int
+	none chan struct{} // closed while n is 0 and somebody has asked
+}
+
+func (g *gauge) add() {
+	g.mu.Lock()
+	g.n++
+	g.mu.Unlock()
+}
+
+func (g *gauge) done() {
+	g.mu.Lock()
+	g.n--
+	if g.n == 0 && g.none != nil {
+		close(g.none)
+		g.none = nil
+	}
+	g.mu.Unlock()
+}
+
+// idle returns a channel that is closed when nothing runs.
+func (g *gauge) idle() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	ch := make(chan struct{})
+	if g.n == 0 {
+		close(ch)
+		return ch
+	}
+	if g.none == nil {
+		g.none = ch
+	}
+	return g.none
+}

@@ -1,0 +1,246 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// What is written at once, so that an urgent message never waits long.
+const (
+	batchMessages = 256
+	batchBytes    = 128 << 10
+)
+
+var errOutboxClosed = errors.New("outbox closed")
+
+// outgoing is one encoded message that waits to be written.
+type outgoing struct {
+	buf     *buffer
+	id      int64  // of a request of ours, else 0
+	session string // of a request of ours
+}
+
+// outbox is the bounded queue between those who send and the goroutine that
+// writes.
+type outbox struct {
+	mu       sync.Mutex
+	queue    []outgoing // queue[head:] waits
+	head     int
+	bytes    int
+	maxCount int
+	maxBytes int
+	idle     bool          // the writer waits on wake
+	wake     chan struct{} // holds one
+	room     chan struct{} // closed when there is room; nil when nobody waits
+	closing  bool          // nothing more comes in
+	aborted  bool          // what is queued is not written any more
+
+	writing atomic.Int64 // when the current write began, in nanoseconds since born; 0: none
+	born    time.Time
+}
+
+func (o *outbox) init(lim *Limits) {
+	o.maxCount, o.maxBytes = lim.QueueMessages, lim.QueueBytes
+	o.wake = make(chan struct{}, 1)
+	o.born = time.Now()
+}
+
+// put queues m, waiting for room until ctx or the connection ends.
+func (o *outbox) put(ctx context.Context, ending <-chan struct{}, m outgoing) error {
+	for {
+		room, err := o.try(m, true)
+		if room == nil {
+			return err
+		}
+		select {
+		case <-room:
+		case <-ctx.Done():
+			m.buf.free()
+			return ctx.Err()
+		case <-ending:
+			m.buf.free()
+			return errOutboxClosed
+		}
+	}
+}
+
+// offer queues m when there is room for it.
+func (o *outbox) offer(m outgoing) bool {
+	room, err := o.try(m, false)
+	return room == nil && err == nil
+}
+
+func (o *outbox) try(m outgoing, wait bool) (room <-chan struct{}, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	n := len(o.queue) - o.head
+	switch {
+	case o.closing:
+		m.buf.free()
+		return nil, errOutboxClosed
+	case n > 0 && (n >= o.maxCount || o.bytes+len(m.buf.b) > o.maxBytes):
+		if !wait {
+			m.buf.free()
+			return nil, errOutboxClosed
+		}
+		if o.room == nil {
+			o.room = make(chan struct{})
+		}
+		return o.room, nil
+	}
+	o.queue = append(o.queue, m)
+	o.added(m)
+	return nil, nil
+}
+
+// added accounts for a queued message. The lock is held.
+func (o *outbox) added(m outgoing) {
+	o.bytes += len(m.buf.b)
+	if o.idle {
+		o.idle = false
+		o.wake <- struct{}{}
+	}
+}
+
+// urgent queues m before everything but the requests it is about. It never
+// waits; when the peer reads nothing for so long that the queue is twice full,
+// m is dropped.
+func (o *outbox) urgent(m outgoing, about func(*outgoing) bool) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closing {
+		m.buf.free()
+		return errOutboxClosed
+	}
+	if len(o.queue)-o.head >= 2*o.maxCount {
+		m.buf.free()
+		return nil
+	}
+	at := o.head
+	for i := len(o.queue) - 1; i >= o.head; i-- {
+		if about(&o.queue[i]) {
+			at = i + 1
+			break
+		}
+	}
+	o.queue = slices.Insert(o.queue, at, m)
+	o.added(m)
+	return nil
+}
+
+// take moves the next messages to batch, waiting for the first; false at the end.
+func (o *outbox) take(batch []outgoing) ([]outgoing, bool) {
+	o.mu.Lock()
+	for len(o.queue) == o.head {
+		if o.closing {
+			o.mu.Unlock()
+			return batch, false
+		}
+		o.idle = true
+		o.mu.Unlock()
+		<-o.wake
+		o.mu.Lock()
+	}
+	defer o.mu.Unlock()
+	if o.aborted {
+		return batch, false
+	}
+	size := 0
+	for len(batch) < batchMessages && o.head < len(o.queue) {
+		n := len(o.queue[o.head].buf.b)
+		if len(batch) > 0 && size+n > batchBytes {
+			break
+		}
+		size += n
+		batch = append(batch, o.queue[o.head])
+		o.queue[o.head] = outgoing{}
+		o.head++
+	}
+	o.bytes -= size
+	if o.head == len(o.queue) {
+		o.queue, o.head = o.queue[:0], 0
+	} else if o.head > len(o.queue)/2 {
+		n := copy(o.queue, o.queue[o.head:])
+		clear(o.queue[n:])
+		o.queue, o.head = o.queue[:n], 0
+	}
+	if o.room != nil {
+		close(o.room)
+		o.room = nil
+	}
+	return batch, true
+}
+
+// finish lets the writer end once the queue is empty.
+func (o *outbox) finish() { o.shut(false) }
+
+// abort lets the writer end now.
+func (o *outbox) abort() { o.shut(true) }
+
+func (o *outbox) shut(abort bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.closing = true
+	o.aborted = o.aborted || abort
+	if o.idle {
+		o.idle = false
+		o.wake <- struct{}{}
+	}
+	if o.room != nil {
+		close(o.room)
+		o.room = nil
+	}
+}
+
+// write is the goroutine that owns the transport's writing side.
+func (c *Conn) write() {
+	defer close(c.writeDone)
+	var batch []outgoing
+	var texts [][]byte
+	for {
+		var more bool
+		if batch, more = c.out.take(batch[:0]); !more {
+			return
+		}
+		texts = texts[:0]
+		for i := range batch {
+			texts = append(texts, batch[i].buf.b)
+			if c.opts.Tap != nil {
+				c.opts.Tap(Outbound, batch[i].buf.b)
+			}
+		}
+		c.out.writing.Store(int64(time.Since(c.out.born)) + 1)
+		err := writeAll(c.t, texts)
+		c.out.writing.Store(0)
+		for i := range batch {
+			batch[i].buf.free()
+			batch[i] = outgoing{}
+		}
+		clear(texts)
+		if err != nil {
+			// A peer that died shows at the reading side too, with the better cause.
+			wait(c.ending, c.lim.Grace/2)
+			c.end(err)
+			return
+		}
+		c.count.sent.Add(uint64(len(batch)))
+	}
+}
+
+func writeAll(t transport.Transport, msgs [][]byte) error {
+	if w, ok := t.(transport.BatchWriter); ok && len(msgs) > 1 {
+		return w.WriteBatch(msgs)
+	}
+	for _, m := range msgs {
+		if err := t.Write(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// request is one request of the peer that is not answered yet.
+type request struct {
+	id      []byte // raw, echoed as it came
+	key     acp.RequestID
+	method  string
+	params  []byte
+	session string
+	buf     *buffer
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	after   []func()
+}
+
+// inbound holds the unanswered requests of the peer.
+type inbound struct {
+	mu        sync.Mutex
+	requests  map[acp.RequestID]*request // but those with a null id
+	open      int
+	questions int
+}
+
+func (in *inbound) init() { in.requests = map[acp.RequestID]*request{} }
+
+var (
+	errReused    = errors.New("id of a request that is not answered yet")
+	errRequests  = errors.New("too many unanswered requests")
+	errQuestions = errors.New("too many unanswered questions to the user")
+)
+
+func (in *inbound) add(req *request, lim *Limits) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.requests[req.key] != nil:
+		return errReused
+	case in.open >= lim.Requests:
+		return errRequests
+	case isQuestion(req.method) && in.questions >= lim.Questions:
+		return errQuestions
+	}
+	if !req.key.IsNull() {
+		in.requests[req.key] = req
+	}
+	in.open++
+	if isQuestion(req.method) {
+		in.questions++
+	}
+	return nil
+}
+
+func (in *inbound) remove(req *request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.requests, req.key)
+	in.open--
+	if isQuestion(req.method) {
+		in.questions--
+	}
+}
+
+// isQuestion reports whether a method asks the user.
+func isQuestion(method string) bool {
+	return method == acp.MethodSessionRequestPermission || method == acp.MethodElicitationCreate
+}
+
+// cancel ends the context of a request, if it is still unanswered.
+func (in *inbound) cancel(key acp.RequestID) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if req := in.requests[key]; req != nil {
+		req.cancel(ErrRequestCancelled)
+	}
+}
+
+// cancelPrompts ends the contexts of the prompts of a session.
+func (in *inbound) cancelPrompts(session string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, req := range in.requests {
+		if req.method == acp.MethodSessionPrompt && req.session == session {
+			req.cancel(ErrSessionCancelled)
+		}
+	}
+}
+
+// request registers a request and starts it behind the notifications of its
+// session.
+func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
+	req := &request{
+		id: f.id, key: f.key, method: c.intern(f.method), params: params(f),
+		session: string(f.session), buf: buf,
+	}
+	if err := c.in.add(req, &c.lim); err != nil {
+		if err == errReused {
+			// Its id would make the answer look like that of the first.
+			c.refuse(nil, acp.ErrorCodeInvalidRequest, fmt.Sprintf("invalid request: %v", err))
+			c.fault(FaultDuplicate, err, buf.b)
+			return false
+		}
+		c.refuse(f.id, acp.ErrorCodeRequestCancelled, err.Error())
+		c.fault(FaultRefused, fmt.Errorf("%s: %w", req.method, err), buf.b)
+		return false
+	}
+	req.ctx, req.cancel = context.WithCancelCause(context.WithValue(c.requests, handlerKey{c}, req))
+	c.flow.add(len(buf.b))
+	if l := c.laneFor(f.session); l.busy() {
+		c.push(l, step{req: req})
+		return true
+	}
+	c.work.add()
+	go c.serve(req)
+	return true
+}
+
+// serve runs the handler of a request and queues the answer.
+func (c *Conn) serve(req *request) {
+	defer c.work.done()
+	answer := newBuffer()
+	answer.b = append(answer.b, `{"jsonrpc":"2.0","id":`...)
+	answer.b = append(answer.b, req.id...)
+	head := len(answer.b)
+
+	err := c.handleRequest(req, answer)
+	if err == nil && len(answer.b) > c.lim.Message {
+		err = fmt.Errorf("%s: answer: %w", req.method, &TooLargeError{Limit: c.lim.Message, Size: len(answer.b)})
+	}
+	if err != nil {
+		answer.b = append(answer.b[:head], `,"error":`...)
+		answer.b = c.errorFor(req, err).AppendJSON(answer.b)
+	}
+	answer.b = append(answer.b, '}')
+
+	req.cancel(context.Canceled)
+	n := len(req.buf.b)
+	c.in.remove(req)
+	c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
+	for _, f := range req.after {
+		f()
+	}
+	req.buf.free()
+	c.flow.sub(n)
+}
+
+// handleRequest appends the result to the answer.
+func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
+	defer recovered(req.method, &err)
+	if context.Cause(req.ctx) == ErrRequestCancelled {
+		return ErrRequestCancelled
+	}
+	if c.h == nil {
+		return acp.MethodNotFound(req.method)
+	}
+	result, err := c.h.HandleRequest(req.ctx, req.method, req.params)
+	if err != nil {
+		return err
+	}
+	answer.b = append(answer.b, `,"result":`...)
+	if result == nil {
+		answer.b = append(answer.b, "null"...)
+	} else {
+		answer.b = result.AppendJSON(answer.b)
+	}
+	return nil
+}
+
+// errorFor returns what the peer gets to see of a handler's error.
+func (c *Conn) errorFor(req *request, err error) *acp.Error {
+	var panicked *PanicError
+	var theirs *acp.Error
+	switch {
+	case errors.As(err, &panicked):
+		c.fault(FaultHandler, err, req.buf.b)
+		return &acp.Error{Code: acp.ErrorCodeInternalError, Message: "internal error"}
+	case errors.As(err, &theirs):
+		return theirs
+	case errors.Is(err, ErrRequestCancelled), errors.Is(err, context.Canceled) && req.ctx.Err() != nil:
+		return &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: "request cancelled"}
+	}
+	return acp.ToError(err)
+}
+
+// refuse answers a message that reaches no handler. A nil id becomes null. The
+// answer is dropped when the peer does not read what is queued.
+func (c *Conn) refuse(id []byte, code acp.ErrorCode, message string) {
+	if id == nil {
+		id = []byte("null")
+	}
+	buf := newBuffer()
+	buf.b = append(buf.b, `{"jsonrpc":"2.0","id":`...)
+	buf.b = append(buf.b, id...)
+	buf.b = append(buf.b, `,"error":`...)
+	buf.b = (&acp.Error{Code: code, Message: message}).AppendJSON(buf.b)
+	buf.b = append(buf.b, '}')
+	if !c.out.offer(outgoing{buf: buf}) {
+		c.fault(FaultUnanswered, errors.New(message), nil)
+	}
+}
+
+// AfterResponse arranges that f runs once the answer to the request being
+// handled is queued, which is when notifications that must follow it can be
+// sent. ctx is the handler's context, and f runs on the handler's goroutine.
+// It reports whether ctx belongs to a request; f is dropped when not.
+func (c *Conn) AfterResponse(ctx context.Context, f func()) bool {
+	req, _ := ctx.Value(handlerKey{c}).(*request)
+	if req == nil {
+		return false
+	}
+	req.after = append(req.after, f)
+	return true
+}

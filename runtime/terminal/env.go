@@ -1,0 +1,94 @@
+package terminal
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// inherited are the variables every command gets from us. Others may be
+// secrets, so the user has to name them.
+var inherited = []string{
+	"PATH", "HOME", "LANG", "LANGUAGE", "LC_*", "TERM", "TMPDIR", "TZ", "USER", "LOGNAME", "SHELL", "XDG_*",
+	"SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAM*",
+}
+
+// hooks make programs load or run something else, which the user does not see
+// in the command that he approves. An agent may not set them.
+var hooks = []string{
+	"PATH", "IFS", "ENV", "BASH_*", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "ZDOTDIR", "FPATH", "CDPATH",
+	"LD_*", "DYLD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES",
+	"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONEXECUTABLE",
+	"PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH",
+	"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", "MAVEN_OPTS", "GRADLE_OPTS", "CLASSPATH",
+	"DOTNET_STARTUP_HOOKS", "CORECLR_*", "COR_*", "PHPRC", "PHP_INI_SCAN_DIR", "LUA_INIT*", "LUA_PATH*", "LUA_CPATH*",
+	"R_PROFILE*", "R_ENVIRON*", "GOFLAGS", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS", "MAKEFILES",
+	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_CONFIG*", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
+	"GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "LESSOPEN", "LESSCLOSE", "VIMINIT", "GVIMINIT", "EXINIT", "NVIM*", "MYVIMRC",
+	"npm_config_*", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "QT_PLUGIN_PATH", "GTK_MODULES", "GIO_EXTRA_MODULES",
+}
+
+// requested checks the variables of a request. They are never repaired: a
+// command that runs with other variables is another command.
+func requested(vars []acp.EnvVariable) ([]string, error) {
+	var env []string
+	seen := make(map[string]bool)
+	for _, v := range vars {
+		var why string
+		switch {
+		case v.Name == "" || strings.ContainsAny(v.Name, "=\x00"):
+			why = "not a name"
+		case strings.IndexByte(v.Value, 0) >= 0:
+			why = "its value contains NUL"
+		case seen[v.Name]:
+			why = "it is set twice"
+		case listed(hooks, v.Name):
+			why = "it makes programs run something else"
+		}
+		if why != "" {
+			return nil, fmt.Errorf("%w: %s: %s", ErrEnv, quote(v.Name), why)
+		}
+		seen[v.Name] = true
+		env = append(env, v.Name+"="+v.Value)
+	}
+	return env, nil
+}
+
+// environ returns the whole environment of a command.
+func (m *Manager) environ(c *Command) []string {
+	var env []string
+	for _, kv := range os.Environ() {
+		name, _, _ := strings.Cut(kv, "=")
+		if listed(inherited, name) || slices.ContainsFunc(m.opts.Env, func(p string) bool { return named(p, name) }) {
+			env = append(env, kv)
+		}
+	}
+	env = append(env, "PWD="+c.Dir)
+	if m.opts.PTY != nil && lookup(env, "TERM") == "" {
+		env = append(env, "TERM=xterm-256color")
+	}
+	return append(env, c.Env...) // the last one of a name counts
+}
+
+func listed(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return named(strings.ToUpper(p), strings.ToUpper(name)) })
+}
+
+func named(pattern, name string) bool {
+	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
+		return strings.HasPrefix(name, prefix)
+	}
+	return pattern == name
+}
+
+func lookup(env []string, name string) (value string) {
+	for _, kv := range env {
+		if v, ok := strings.CutPrefix(kv, name+"="); ok {
+			value = v
+		}
+	}
+	return value
+}

@@ -1,0 +1,220 @@
+package terminal
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/creack/pty"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// KillGrace is how long a command may take to end after TERM.
+const KillGrace = 2 * time.Second
+
+const (
+	pipeGrace  = 200 * time.Millisecond // for output after the end of the command
+	maxPending = 256 << 10              // bytes that OnData may be behind
+)
+
+// term is one terminal. Three goroutines serve it: read copies the output into
+// out, run waits for the command, notify calls back.
+type term struct {
+	m    *Manager
+	id   acp.TerminalID
+	in   *os.File // our end of the pipe or pseudo terminal
+	done chan struct{}
+	eof  chan struct{}
+	gone chan struct{} // shut has finished
+
+	status Status // valid once done is closed
+
+	group processGroup
+
+	mu      sync.Mutex
+	out     ring
+	dec     decoder
+	pending []byte // not yet seen by OnData
+	skipped int
+	wake    chan struct{}
+}
+
+func newTerm(m *Manager, id acp.TerminalID, limit uint64) *term {
+	return &term{
+		m: m, id: id, out: ring{limit: int(limit)},
+		done: make(chan struct{}), eof: make(chan struct{}), gone: make(chan struct{}), wake: make(chan struct{}, 1),
+	}
+}
+
+// start starts the command. The thread that starts it also waits for it, because
+// the kernel ends the command when that thread ends, and so when we are killed.
+func (t *term) start(c *Command) error {
+	cmd := &exec.Cmd{Path: c.Path, Args: c.Argv, Dir: c.Dir, Env: c.environ}
+	var theirs *os.File
+	var err error
+	if size := t.m.opts.PTY; size != nil {
+		t.in, theirs, err = pty.Open()
+		if err == nil {
+			err = pty.Setsize(t.in, &pty.Winsize{Rows: size.Rows, Cols: size.Cols})
+		}
+		cmd.Stdin = theirs
+		cmd.SysProcAttr = ptyAttr()
+	} else {
+		t.in, theirs, err = os.Pipe()
+		cmd.SysProcAttr = pipeAttr()
+	}
+	if err != nil {
+		closeAll(t.in, theirs)
+		return fmt.Errorf("open terminal: %w", err)
+	}
+	cmd.Stdout, cmd.Stderr = theirs, theirs
+
+	started := make(chan error, 1)
+	t.m.wg.Go(func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		theirs.Close()
+		if err == nil {
+			t.group.leader = cmd.Process.Pid
+		}
+		started <- err
+		if err == nil {
+			t.run(cmd)
+		}
+	})
+	if err := <-started; err != nil {
+		t.in.Close()
+		return fmt.Errorf("start %s: %w", quote(c.Argv[0]), plain(err))
+	}
+	t.m.wg.Go(t.read)
+	if t.m.opts.OnData != nil || t.m.opts.OnExit != nil {
+		t.m.wg.Go(t.notify)
+	}
+	return nil
+}
+
+func closeAll(files ...*os.File) {
+	for _, f := range files {
+		if f != nil {
+			f.Close()
+		}
+	}
+}
+
+func (t *term) run(cmd *exec.Cmd) {
+	cmd.Wait() // the error repeats what the state says
+	t.group.reaped()
+	t.status = statusOf(cmd.ProcessState)
+	select {
+	case <-t.eof:
+	case <-time.After(pipeGrace): // a background child keeps the pipe open
+	}
+	close(t.done)
+	t.poke()
+}
+
+// read ends at the end of the output, which is when the last process that holds
+// the pipe ends, or when shut closes our end.
+func (t *term) read() {
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := t.in.Read(buf)
+		t.add(buf[:n], err != nil)
+		if err != nil {
+			close(t.eof)
+			return
+		}
+	}
+}
+
+func (t *term) add(raw []byte, end bool) {
+	t.mu.Lock()
+	text := t.dec.decode(raw, end)
+	t.out.write(text)
+	if t.m.opts.OnData != nil {
+		t.pending = append(t.pending, text...)
+		if over := len(t.pending) - maxPending; over > 0 {
+			cut := runeStart(t.pending, over)
+			t.skipped += cut
+			t.pending = append(t.pending[:0], t.pending[cut:]...)
+		}
+	}
+	t.mu.Unlock()
+	t.poke()
+}
+
+func (t *term) poke() {
+	select {
+	case t.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (t *term) notify() {
+	exited := false
+	for last := false; !last; {
+		select {
+		case <-t.wake:
+		case <-t.gone:
+			last = true
+		}
+		ended := !exited && isClosed(t.done)
+		t.mu.Lock()
+		text, skipped := string(t.pending), t.skipped
+		t.pending, t.skipped = t.pending[:0], 0
+		t.mu.Unlock()
+		if text != "" && t.m.opts.OnData != nil {
+			t.m.opts.OnData(t.id, text, skipped)
+		}
+		if ended && t.m.opts.OnExit != nil {
+			t.m.opts.OnExit(t.id, t.status)
+		}
+		exited = exited || ended
+	}
+}
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t *term) output() (text string, truncated bool, status *Status) {
+	if isClosed(t.done) { // first, so that the text is complete when there is a status
+		s := t.status
+		status = &s
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text, truncated = t.out.tail()
+	return text, truncated, status
+}
+
+// kill ends the process group and returns once it is gone, or when it outlives
+// KILL, which only a process stuck in the kernel does.
+func (t *term) kill() {
+	t.group.terminate(KillGrace)
+	select {
+	case <-t.done:
+	case <-time.After(time.Second):
+	}
+}
+
+func (t *term) shut() {
+	t.kill()
+	t.in.Close()
+	<-t.eof
+	select {
+	case <-t.done:
+	case <-time.After(time.Second):
+	}
+	close(t.gone)
+}

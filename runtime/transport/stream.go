@@ -1,0 +1,200 @@
+package transport
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+)
+
+const (
+	readSize   = 64 << 10 // one pipe buffer
+	headSize   = 4 << 10  // kept of a message above the limit
+	keepSize   = 256 << 10
+	lineGiveUp = 16 // times the limit: a line this long ends the stream
+)
+
+// Stream is a Transport over a byte stream, one message a line.
+//
+// Lines may end in CR LF, a byte order mark before the first is dropped, blank
+// lines are skipped. Memory stays bounded whatever the peer sends: a line above
+// the limit is skipped, not kept, and one without end is an error.
+type Stream struct {
+	r   io.Reader
+	w   io.Writer
+	max int
+
+	buf      []byte // input not yet handed out is buf[pos:end]
+	pos, end int
+	skip     int // bytes dropped of the line being skipped; 0 when none is
+	begun    bool
+	err      error
+
+	mark   atomic.Uint64
+	inside atomic.Bool
+
+	out       []byte
+	closeOnce sync.Once
+	closed    atomic.Bool
+	closeErr  error
+}
+
+// NewStream returns a Stream that reads lines from r and writes lines to w.
+// Close closes those of the two that are io.Closers; Read and Write return
+// ErrClosed after that, provided closing unblocks them, as it does for pipes
+// and sockets.
+func NewStream(r io.Reader, w io.Writer) *Stream {
+	return &Stream{r: r, w: w, max: DefaultMaxMessage}
+}
+
+// SetMaxMessage implements Limiter.
+func (s *Stream) SetMaxMessage(n int) { s.max = n }
+
+// Partial implements Progress.
+func (s *Stream) Partial() (uint64, bool) { return s.mark.Load(), s.inside.Load() }
+
+// Read implements Transport.
+func (s *Stream) Read(buf []byte) ([]byte, error) {
+	dst := buf[:0]
+	for {
+		rest := s.buf[s.pos:s.end]
+		i := bytes.IndexByte(rest, '\n')
+		piece := rest
+		if i >= 0 {
+			piece = rest[:i]
+		}
+		s.pos += len(piece)
+		switch {
+		case s.skip > 0:
+			s.skip += len(piece)
+			if s.skip/lineGiveUp > s.max && i < 0 {
+				s.err = fmt.Errorf("line without end: %w", &TooLargeError{Limit: s.max})
+				return dst[:0], s.err
+			}
+		case len(dst)+len(piece) > s.max:
+			head := append(append([]byte(nil), dst[:min(len(dst), headSize)]...), piece[:min(len(piece), headSize)]...)
+			if i >= 0 {
+				s.pos++
+			} else {
+				s.skip = len(dst) + len(piece)
+			}
+			return dst[:0], &TooLargeError{Limit: s.max, Head: head[:min(len(head), headSize)]}
+		default:
+			dst = append(dst, piece...)
+		}
+		if i >= 0 {
+			s.pos++
+			s.inside.Store(false)
+			if s.skip > 0 {
+				s.skip = 0
+				continue
+			}
+			if dst = s.trim(dst); len(dst) > 0 {
+				return dst, nil
+			}
+			continue
+		}
+		if s.err != nil {
+			s.inside.Store(false)
+			if s.skip > 0 {
+				dst = dst[:0]
+			}
+			return s.trim(dst), s.err
+		}
+		s.inside.Store(len(dst) > 0 || s.skip > 0)
+		s.fill()
+	}
+}
+
+// fill reads once into the empty buffer.
+func (s *Stream) fill() {
+	if s.buf == nil {
+		s.buf = make([]byte, readSize)
+	}
+	s.pos, s.end = 0, 0
+	n, err := s.r.Read(s.buf)
+	s.end = n
+	s.mark.Add(1)
+	if err != nil {
+		if s.closed.Load() {
+			err = ErrClosed
+		}
+		s.err = err
+	}
+}
+
+// trim drops the white space around a line and a leading byte order mark.
+func (s *Stream) trim(line []byte) []byte {
+	if !s.begun && len(line) > 0 {
+		s.begun = true
+		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+	}
+	if n := len(line); n > 0 && line[0] > ' ' && line[n-1] > ' ' {
+		return line
+	}
+	return bytes.Trim(line, " \t\r\n")
+}
+
+// Write implements Transport.
+func (s *Stream) Write(msg []byte) error {
+	s.out = appendLine(s.out[:0], msg)
+	return s.flush()
+}
+
+// WriteBatch implements BatchWriter: one write to the stream.
+func (s *Stream) WriteBatch(msgs [][]byte) error {
+	s.out = s.out[:0]
+	for _, m := range msgs {
+		s.out = appendLine(s.out, m)
+	}
+	return s.flush()
+}
+
+func (s *Stream) flush() error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	_, err := s.w.Write(s.out)
+	if cap(s.out) > keepSize {
+		s.out = nil
+	}
+	if err != nil && s.closed.Load() {
+		return ErrClosed
+	}
+	return err
+}
+
+// appendLine appends msg as one line. A line break in JSON text can only be
+// white space between tokens, so a blank takes its place.
+func appendLine(dst, msg []byte) []byte {
+	at := len(dst)
+	dst = append(dst, msg...)
+	for _, c := range []byte("\n\r") {
+		for line := dst[at:]; ; {
+			i := bytes.IndexByte(line, c)
+			if i < 0 {
+				break
+			}
+			line[i] = ' '
+			line = line[i:]
+		}
+	}
+	return append(dst, '\n')
+}
+
+// Close implements Transport.
+func (s *Stream) Close() error {
+	s.closeOnce.Do(func() {
+		s.closed.Store(true)
+		if c, ok := s.w.(io.Closer); ok {
+			s.closeErr = c.Close()
+		}
+		if c, ok := s.r.(io.Closer); ok && any(s.r) != any(s.w) {
+			if err := c.Close(); s.closeErr == nil {
+				s.closeErr = err
+			}
+		}
+	})
+	return s.closeErr
+}

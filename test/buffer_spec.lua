@@ -1,0 +1,460 @@
+local buffer = require("hermes.buffer")
+local eq = MiniTest.expect.equality
+local api = vim.api
+
+local dir
+
+---@param name string
+---@param content string
+---@return string path
+local function on_disk(name, content)
+  local path = dir .. "/" .. name
+  local file = assert(io.open(path, "wb"))
+  file:write(content)
+  file:close()
+  return path
+end
+
+---@param path string
+---@return string
+local function disk(path)
+  local file = assert(io.open(path, "rb"))
+  local content = file:read("*a")
+  file:close()
+  return content
+end
+
+---@param name string
+---@param content string
+---@return string path, integer buf
+local function open(name, content)
+  local path = on_disk(name, content)
+  vim.cmd.edit(vim.fn.fnameescape(path))
+  return path, api.nvim_get_current_buf()
+end
+
+--- Writes and waits; returns the problem or "written".
+local function write(path, content, opts)
+  local result
+  eq(
+    buffer.write(path, content, opts, function(problem)
+      eq(result, nil)
+      result = problem or "written"
+    end),
+    true
+  )
+  vim.wait(3000, function()
+    return result ~= nil
+  end, 2)
+  return result
+end
+
+local function lines(buf)
+  return api.nvim_buf_get_lines(buf or 0, 0, -1, false)
+end
+
+--- Changes a file on disk so that the time stamp differs for certain.
+local function change_on_disk(path, content)
+  on_disk(vim.fs.basename(path), content)
+  local future = os.time() + 10
+  vim.uv.fs_utime(path, future, future)
+end
+
+describe("buffer", function()
+  before_each(function()
+    vim.cmd("silent! %bwipeout!")
+    dir = vim.uv.fs_realpath(vim.fn.fnamemodify(vim.fn.tempname(), ":h")) .. "/" .. vim.uv.hrtime()
+    vim.fn.mkdir(dir, "p")
+    vim.o.hidden = true
+  end)
+
+  describe("read", function()
+    it("knows nothing of a file without a loaded buffer", function()
+      eq(buffer.read(on_disk("a.txt", "x\n")), nil)
+      eq(buffer.read("term://sh"), nil)
+      eq(buffer.read("/a\0b"), nil)
+      eq(buffer.read(dir .. "/no/such/file"), nil)
+    end)
+
+    it("includes unsaved edits", function()
+      local path = open("a.txt", "one\ntwo\n")
+      api.nvim_buf_set_lines(0, 1, 2, false, { "TWO" })
+      eq(buffer.read(path), "one\nTWO\n")
+    end)
+
+    it("finds the buffer through a link and through dots", function()
+      local path = open("a.txt", "one\n")
+      api.nvim_buf_set_lines(0, 0, 1, false, { "edited" })
+      vim.uv.fs_symlink(path, dir .. "/link.txt")
+      eq(buffer.read(dir .. "/link.txt"), "edited\n")
+      eq(buffer.read(dir .. "/../" .. vim.fs.basename(dir) .. "/./a.txt"), "edited\n")
+    end)
+
+    it("finds a buffer whose file does not exist yet", function()
+      vim.cmd.edit(vim.fn.fnameescape(dir .. "/new.txt"))
+      api.nvim_buf_set_lines(0, 0, -1, false, { "fresh" })
+      eq(buffer.read(dir .. "/new.txt"), "fresh\n")
+    end)
+
+    it("counts lines from one and limits their number", function()
+      local path = open("a.txt", "1\n2\n3\n4\n")
+      eq(buffer.read(path, 2, 2), "2\n3\n")
+      eq(buffer.read(path, 4, 10), "4\n")
+      eq(buffer.read(path, 3), "3\n4\n")
+      eq(buffer.read(path, nil, 1), "1\n")
+      eq(buffer.read(path, 1, 0), "")
+      eq(buffer.read(path, 9, 2), "")
+    end)
+
+    for name, content in pairs({
+      ["dos line ends"] = "a\r\nb\r\n",
+      ["a byte order mark"] = "\239\187\191a\nb\n",
+      ["an empty file"] = "",
+      ["a file of one line break"] = "\n",
+      ["NUL bytes"] = "a\0b\n",
+    }) do
+      it("returns what is on disk: " .. name, function()
+        eq(buffer.read((open("a.txt", content))), content)
+      end)
+    end
+
+    it("ends as the options say the file will", function()
+      local path = open("a.txt", "a\nb")
+      eq(buffer.read(path), "a\nb\n")
+      vim.bo.fixendofline = false
+      eq(buffer.read(path), "a\nb")
+      eq(buffer.read(path, 1, 1), "a\n")
+    end)
+
+    it("sees what changed on disk when nothing is unsaved", function()
+      local path = open("a.txt", "old\n")
+      change_on_disk(path, "new\n")
+      eq(buffer.read(path), "new\n")
+      eq(lines(), { "new" })
+    end)
+  end)
+
+  describe("write", function()
+    it("leaves files without a loaded buffer to the host", function()
+      local path = on_disk("a.txt", "x\n")
+      eq(buffer.write(path, "y\n", {}, error), false)
+      eq(disk(path), "x\n")
+    end)
+
+    it("changes the buffer and the file", function()
+      local path, buf = open("a.txt", "one\ntwo\nthree\n")
+      eq(write(path, "one\n2\nthree\nfour\n"), "written")
+      eq(lines(buf), { "one", "2", "three", "four" })
+      eq(disk(path), "one\n2\nthree\nfour\n")
+      eq(vim.bo[buf].modified, false)
+    end)
+
+    it("only changes the buffer when it shall not save", function()
+      local path, buf = open("a.txt", "one\n")
+      eq(write(path, "two\n", { save = false }), "written")
+      eq(lines(buf), { "two" })
+      eq(disk(path), "one\n")
+      eq(vim.bo[buf].modified, true)
+    end)
+
+    it("is one undo step, apart from the edits before and after", function()
+      local path, buf = open("a.txt", "1\n2\n3\n4\n5\n6\n")
+      vim.cmd("normal! Goby hand")
+      eq(write(path, "A\n1\n2\n3!\n4\n6\nby hand\n"), "written")
+      eq(write(path, "B\n1\n2\n3!\n4\n6\nby hand\n"), "written")
+      vim.cmd("silent undo")
+      eq(lines(buf), { "A", "1", "2", "3!", "4", "6", "by hand" })
+      vim.cmd("silent undo")
+      eq(lines(buf), { "1", "2", "3", "4", "5", "6", "by hand" })
+      vim.cmd("silent undo")
+      eq(lines(buf), { "1", "2", "3", "4", "5", "6" })
+    end)
+
+    it("keeps marks, extmarks, folds and the cursor in place", function()
+      local path, buf = open("a.txt", "1\n2\n3\n4\n5\n6\nseven is here\n8\n")
+      local ns = api.nvim_create_namespace("spec")
+      local on_line = api.nvim_buf_set_extmark(buf, ns, 4, 0, {})
+      local in_line = api.nvim_buf_set_extmark(buf, ns, 6, 9, {})
+      api.nvim_buf_set_mark(buf, "a", 8, 0, {})
+      vim.cmd("5,6fold")
+      api.nvim_win_set_cursor(0, { 4, 0 })
+      eq(write(path, "0\n0\n1\n3\n4\n5\n6\nSeven is here\n8\n"), "written")
+      eq(api.nvim_buf_get_extmark_by_id(buf, ns, on_line, {}), { 5, 0 })
+      eq(api.nvim_buf_get_extmark_by_id(buf, ns, in_line, {}), { 7, 9 })
+      eq(api.nvim_buf_get_mark(buf, "a"), { 9, 0 })
+      eq(api.nvim_win_get_cursor(0), { 5, 0 })
+      eq({ vim.fn.foldclosed(6), vim.fn.foldclosedend(6) }, { 6, 7 })
+    end)
+
+    it("keeps the marks around a file too large to compare", function()
+      local diff = require("hermes.diff")
+      local limit = diff.max_bytes
+      diff.max_bytes = 10
+      MiniTest.finally(function()
+        diff.max_bytes = limit
+      end)
+      local path, buf = open("a.txt", "1\n2\n3\n4\n5\n6\n7\n8\n9\n")
+      api.nvim_buf_set_mark(buf, "a", 2, 0, {})
+      api.nvim_buf_set_mark(buf, "b", 9, 0, {})
+      eq(write(path, "1\n2\nx\n4\n5\ny\nz\n7\n8\n9\n"), "written")
+      eq(lines(buf), { "1", "2", "x", "4", "5", "y", "z", "7", "8", "9" })
+      eq(api.nvim_buf_get_mark(buf, "a"), { 2, 0 })
+      eq(api.nvim_buf_get_mark(buf, "b"), { 10, 0 })
+    end)
+
+    for name, case in pairs({
+      ["dos line ends"] = { "a\r\nb\r\n", "a\r\nc\r\n", "a\r\nc\r\n" },
+      ["dos line ends when given others"] = { "a\r\nb\r\n", "a\nc\n", "a\r\nc\r\n" },
+      ["the byte order mark"] = { "\239\187\191a\n", "b\n", "\239\187\191b\n" },
+      ["the byte order mark when it is given"] = {
+        "\239\187\191a\n",
+        "\239\187\191b\n",
+        "\239\187\191b\n",
+      },
+      ["an empty file"] = { "", "a\n", "a\n" },
+      ["one empty line"] = { "", "\n", "\n" },
+      ["a file that becomes empty"] = { "a\nb\n", "", "" },
+      ["multi-byte characters that share bytes"] = { "ä漢x\n", "ö漣x\n", "ö漣x\n" },
+      ["a line that repeats itself"] = { "aaa\n", "aaaaa\n", "aaaaa\n" },
+      ["NUL bytes"] = { "a\n", "a\0b\n", "a\0b\n" },
+    }) do
+      it("writes to disk: " .. name, function()
+        local path = open("a.txt", case[1])
+        eq(write(path, case[2]), "written")
+        eq(disk(path), case[3])
+        eq(buffer.read(path), case[3])
+      end)
+    end
+
+    it("leaves out the final newline only where the user does", function()
+      local path = open("a.txt", "a\n")
+      eq(write(path, "b"), "written")
+      eq(disk(path), "b\n")
+      vim.bo.fixendofline = false
+      eq(write(path, "c"), "written")
+      eq(disk(path), "c")
+      eq(write(path, "d\n"), "written")
+      eq(disk(path), "d\n")
+    end)
+
+    it("arrives at the content it was given, whatever was there", function()
+      math.randomseed(7)
+      local path, buf = open("a.txt", "")
+      for _ = 1, 200 do
+        local content = {}
+        for i = 1, math.random(0, 12) do
+          content[i] = ("ä"):rep(math.random(0, 2)) .. math.random(1, 4)
+        end
+        eq(
+          write(
+            path,
+            table.concat(content, "\n") .. (#content > 0 and "\n" or ""),
+            { save = false }
+          ),
+          "written"
+        )
+        eq(lines(buf), #content > 0 and content or { "" })
+      end
+    end)
+
+    it("saves a hidden buffer and creates the folder it belongs in", function()
+      vim.cmd.edit(vim.fn.fnameescape(dir .. "/sub/new.txt"))
+      vim.cmd.enew()
+      vim.uv.fs_mkdir(dir .. "/sub", 448)
+      eq(write(dir .. "/sub/new.txt", "x\n"), "written")
+      eq(disk(dir .. "/sub/new.txt"), "x\n")
+    end)
+
+    it("runs the write autocommands unless told otherwise", function()
+      local path = open("a.txt", "a\n")
+      local count = 0
+      api.nvim_create_autocmd("BufWritePre", {
+        buffer = 0,
+        callback = function()
+          count = count + 1
+        end,
+      })
+      eq(write(path, "b\n", { noautocmd = true }), "written")
+      eq(count, 0)
+      eq(write(path, "c\n"), "written")
+      eq(count, 1)
+    end)
+
+    it("runs nothing that the name spells", function()
+      vim.g.ran = 0
+      local path = open("`let g:ran=1`|let g:ran=1.txt", "a\n")
+      eq(write(path, "b\n"), "written")
+      eq(disk(path), "b\n")
+      eq(vim.g.ran, 0)
+    end)
+
+    it("does not obey modelines that came from disk", function()
+      local path = open("a.txt", "a\n")
+      vim.bo.modeline = true
+      change_on_disk(path, "vim: set tabstop=13:\n")
+      buffer.refresh({ path })
+      eq(lines(), { "vim: set tabstop=13:" })
+      eq(vim.bo.tabstop, 8)
+      eq(vim.bo.modeline, true)
+    end)
+
+    it("refuses a readonly buffer and leaves it alone", function()
+      local path, buf = open("a.txt", "a\n")
+      vim.bo[buf].readonly = true
+      eq(write(path, "b\n"), "E45: 'readonly' option is set")
+      eq(lines(buf), { "a" })
+    end)
+
+    it("refuses to overwrite what changed on disk beside unsaved edits, every time", function()
+      local path, buf = open("a.txt", "a\n")
+      api.nvim_buf_set_lines(buf, 0, -1, false, { "mine" })
+      change_on_disk(path, "theirs\n")
+      for _ = 1, 2 do
+        eq(write(path, "b\n"), "changed on disk while the buffer has unsaved edits")
+        eq(lines(buf), { "mine" })
+        eq(disk(path), "theirs\n")
+      end
+      vim.cmd("silent edit!")
+      eq(write(path, "b\n"), "written")
+      eq(disk(path), "b\n")
+    end)
+
+    it("takes up what changed on disk before it writes", function()
+      local path, buf = open("a.txt", "a\n")
+      change_on_disk(path, "theirs\n")
+      eq(write(path, "b\n"), "written")
+      eq(lines(buf), { "b" })
+      vim.cmd("silent undo")
+      eq(lines(buf), { "theirs" })
+    end)
+
+    it("writes a file that was deleted", function()
+      local path = open("a.txt", "a\n")
+      os.remove(path)
+      eq(write(path, "b\n"), "written")
+      eq(disk(path), "b\n")
+    end)
+
+    it("says in one line why the disk refused", function()
+      vim.cmd.edit(vim.fn.fnameescape(dir .. "/sub/a.txt"))
+      on_disk("sub", "a file where the folder should be")
+      local problem = write(dir .. "/sub/a.txt", "x\n")
+      eq(problem:match("^E%d+:") ~= nil, true)
+      eq(problem:find("\n"), nil)
+      eq(problem:match("; the buffer holds the change, unsaved$") ~= nil, true)
+    end)
+
+    it("passes on the error of a write autocommand", function()
+      local path = open("a.txt", "a\n")
+      api.nvim_create_autocmd("BufWritePre", {
+        buffer = 0,
+        callback = function()
+          error("formatter broke")
+        end,
+      })
+      local problem = write(path, "b\n")
+      eq(problem:find("formatter broke", 1, true) ~= nil, true)
+      eq(problem:find("\n"), nil)
+    end)
+
+    it("waits for a buffer that is unmodifiable for a moment", function()
+      local path, buf = open("a.txt", "a\n")
+      vim.bo[buf].modifiable = false
+      vim.defer_fn(function()
+        vim.bo[buf].modifiable = true
+      end, 120)
+      eq(write(path, "b\n"), "written")
+      eq(disk(path), "b\n")
+    end)
+
+    it("gives up on a buffer that stays unmodifiable", function()
+      local path, buf = open("a.txt", "a\n")
+      vim.bo[buf].modifiable = false
+      local retries = buffer.retries
+      buffer.retries = 2
+      MiniTest.finally(function()
+        buffer.retries = retries
+      end)
+      eq(write(path, "b\n"), "E21: 'modifiable' is off")
+      eq(disk(path), "a\n")
+    end)
+
+    it("waits for the text lock to end", function()
+      local child = MiniTest.new_child_neovim()
+      child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(vim.fn.getcwd()) })
+      local path = on_disk("a.txt", "a\n")
+      child.cmd("edit " .. vim.fn.fnameescape(path))
+      child.lua(
+        [[local path = ...
+        function _G.Expr() -- an expression mapping holds the text lock
+          require("hermes.buffer").write(path, "b\n", nil, function(p) _G.result = p or "written" end)
+          vim.wait(100)
+          _G.during = _G.result or "waiting"
+          return ""
+        end
+        vim.keymap.set("n", "x", "v:lua.Expr()", { expr = true })]],
+        { path }
+      )
+      child.type_keys("x")
+      vim.wait(1000, function()
+        return child.lua_get("_G.result or ''") ~= ""
+      end, 20)
+      eq(child.lua_get("{ _G.during, _G.result }"), { "waiting", "written" })
+      eq(disk(path), "b\n")
+      child.stop()
+    end)
+
+    it("says when the buffer went away meanwhile", function()
+      local path, buf = open("a.txt", "a\n")
+      local result
+      buffer.write(path, "b\n", nil, function(problem)
+        result = problem
+      end)
+      api.nvim_buf_delete(buf, { force = true })
+      vim.wait(500, function()
+        return result ~= nil
+      end, 2)
+      eq(result, "the buffer was closed before it could be written")
+    end)
+  end)
+
+  describe("refresh", function()
+    it("shows what changed on disk, in the buffers asked for", function()
+      local a = open("a.txt", "a\n")
+      local a_buf = api.nvim_get_current_buf()
+      local b, b_buf = open("b.txt", "b\n")
+      change_on_disk(a, "A\n")
+      change_on_disk(b, "B\n")
+      eq(buffer.refresh({ a }), {})
+      eq({ lines(a_buf), lines(b_buf) }, { { "A" }, { "b" } })
+      eq(buffer.refresh(), {})
+      eq(lines(b_buf), { "B" })
+    end)
+
+    it("shows it without 'autoread' too, and undo brings the old text back", function()
+      local path, buf = open("a.txt", "a\n")
+      vim.o.autoread = false
+      change_on_disk(path, "A\n")
+      eq(buffer.refresh({ path }), {})
+      vim.o.autoread = true
+      eq(lines(buf), { "A" })
+      vim.cmd("silent undo")
+      eq(lines(buf), { "a" })
+    end)
+
+    it("keeps unsaved edits and reports the conflict", function()
+      local path, buf = open("a.txt", "a\n")
+      api.nvim_buf_set_lines(buf, 0, -1, false, { "mine" })
+      change_on_disk(path, "theirs\n")
+      eq(buffer.refresh({ path }), { { path = path, reason = "conflict" } })
+      eq(lines(buf), { "mine" })
+    end)
+
+    it("keeps the buffer of a deleted file and reports it", function()
+      local path, buf = open("a.txt", "a\n")
+      os.remove(path)
+      eq(buffer.refresh({ path }), { { path = path, reason = "deleted" } })
+      eq(lines(buf), { "a" })
+    end)
+  end)
+end)

@@ -1,0 +1,315 @@
+local permission = require("hermes.permission")
+local eq = MiniTest.expect.equality
+
+local options = {
+  { optionId = "always", name = "Always", kind = "allow_always" },
+  { optionId = "yes", name = "Yes", kind = "allow_once" },
+  { optionId = "no", name = "No", kind = "reject_once" },
+}
+
+---@param id string
+---@param extra? table
+local function request(id, extra)
+  return vim.tbl_extend("force", {
+    requestId = id,
+    sessionId = "s",
+    agent = "demo",
+    options = options,
+    toolCall = { toolCallId = "t", title = "Do " .. id, kind = "edit" },
+  }, extra or {})
+end
+
+describe("permission", function()
+  local builtin = vim.ui.select
+  local shown, answers
+
+  --- Lets what is scheduled run.
+  local function settle(ms)
+    vim.wait(ms or 20, function()
+      return false
+    end, 2)
+  end
+
+  local function ask(data)
+    permission.ask(data, function(option_id)
+      answers[#answers + 1] = data.requestId .. "=" .. option_id
+    end)
+    settle()
+  end
+
+  local function floats()
+    return vim.tbl_filter(function(win)
+      return vim.api.nvim_win_get_config(win).relative ~= ""
+    end, vim.api.nvim_list_wins())
+  end
+
+  before_each(function()
+    shown, answers = {}, {}
+    vim.ui.select = function(items, opts, on_choice)
+      shown[#shown + 1] = { items = items, opts = opts, choose = on_choice }
+    end
+  end)
+  after_each(function()
+    for _, id in ipairs({ "a", "b", "c" }) do
+      permission.withdraw(id)
+    end
+    settle()
+    eq(#floats(), 0)
+    vim.ui.select = builtin
+  end)
+
+  it("answers with the option that was chosen", function()
+    ask(request("a"))
+    shown[1].choose(shown[1].items[2], 2)
+    eq(answers, { "a=always" })
+  end)
+
+  it("names every option by its kind and puts rejections first", function()
+    ask(request("a", {
+      options = {
+        { optionId = "x", name = "Reject\226\128\174", kind = "allow_always" },
+        { optionId = "y", name = "No", kind = "reject_once" },
+        { optionId = "z", name = "Maybe", kind = "_later" },
+      },
+    }))
+    eq(vim.tbl_map(shown[1].opts.format_item, shown[1].items), {
+      "No  [reject once]",
+      "Reject<U+202E>  [allow always]",
+      "Maybe  [unknown kind: _later]",
+    })
+  end)
+
+  it("shows one question at a time", function()
+    ask(request("a"))
+    ask(request("b"))
+    eq(#shown, 1)
+    eq(#floats(), 1)
+    shown[1].choose(shown[1].items[1], 1)
+    settle()
+    eq(#shown, 2)
+    shown[2].choose(nil)
+    settle()
+    eq(answers, { "a=no", "b=" })
+  end)
+
+  it("treats dismissal, foreign items and a missing index as cancelled", function()
+    ask(request("a"))
+    shown[1].choose(nil, nil)
+    ask(request("b"))
+    shown[2].choose({ optionId = "always" }, 2)
+    ask(request("c", { options = {} }))
+    eq(answers, { "a=", "b=", "c=" })
+  end)
+
+  it("takes the label that some pickers hand back", function()
+    ask(request("a"))
+    shown[1].choose("Yes  [allow once]", 3)
+    eq(answers, { "a=yes" })
+  end)
+
+  it("hears the first answer only", function()
+    ask(request("a"))
+    shown[1].choose(shown[1].items[1], 1)
+    shown[1].choose(shown[1].items[2], 2)
+    eq(answers, { "a=no" })
+  end)
+
+  it("withdraws a visible and a waiting question without an answer", function()
+    ask(request("a"))
+    ask(request("b"))
+    ask(request("c"))
+    permission.withdraw("b")
+    permission.withdraw("a")
+    settle()
+    shown[1].choose(shown[1].items[2], 2)
+    eq(answers, {})
+    eq(#shown, 2)
+    shown[2].choose(shown[2].items[1], 1)
+    eq(answers, { "c=no" })
+  end)
+
+  it("cancels when the picker fails", function()
+    vim.ui.select = function()
+      error("picker broke")
+    end
+    local notify, told = vim.notify, nil
+    vim.notify = function(message)
+      told = message
+    end
+    ask(request("a"))
+    vim.notify = notify
+    eq(answers, { "a=" })
+    eq(told:find("picker broke", 1, true) ~= nil, true)
+  end)
+
+  it("cancels when nobody answers in time, and asks the next question", function()
+    local timeout = permission.timeout_ms
+    permission.timeout_ms = 60
+    ask(request("a"))
+    permission.timeout_ms = timeout
+    ask(request("b"))
+    settle(120)
+    eq(answers, { "a=" })
+    eq(#shown, 2)
+  end)
+
+  it("can be shown again when a picker never called back", function()
+    ask(request("a"))
+    eq(permission.show(), 1)
+    settle()
+    eq(#shown, 2)
+    eq(#floats(), 1)
+    shown[2].choose(shown[2].items[1], 1)
+    eq(answers, { "a=no" })
+    eq(permission.show(), 0)
+  end)
+
+  it("denies where nobody can be asked", function()
+    vim.ui.select = builtin
+    local notify = vim.notify
+    vim.notify = function() end
+    ask(request("a"))
+    vim.notify = notify
+    eq(answers, { "a=" })
+  end)
+
+  it("makes the title harmless in the prompt", function()
+    ask(request("a", { toolCall = { title = "rm\27[8m\n-rf" } }))
+    eq(shown[1].opts.prompt, "demo: rm<1b>[8m<0a>-rf?")
+  end)
+end)
+
+describe("permission.details", function()
+  it("shows the real arguments beside the title", function()
+    eq(
+      permission.details(request("a", {
+        toolCall = {
+          title = "List files",
+          kind = "execute",
+          locations = { { path = "/w/a.go", line = 3 }, { path = "/w/b.go" } },
+          rawInput = { command = { "rm", "-rf", "a b" }, cwd = "/w", timeout = 5 },
+        },
+      })),
+      {
+        "kind: execute",
+        "title: List files",
+        "path: /w/a.go:3",
+        "path: /w/b.go",
+        "command: 'rm' '-rf' 'a b'",
+        "cwd: /w",
+        "timeout: 5",
+      }
+    )
+  end)
+
+  it("shows a script over its lines and says what it leaves out", function()
+    local script = "one\ntwo" .. (" "):rep(3000) .. "evil"
+    local lines = permission.details({ toolCall = { rawInput = { command = script } } })
+    eq(lines[2], "command: one")
+    eq(lines[3]:sub(1, 7), "  two  ")
+    eq(lines[4], "  … 1011 more bytes")
+  end)
+
+  it("shows diffs, cut after some lines", function()
+    local old, new = {}, {}
+    for i = 1, 50 do
+      old[i], new[i] = "old " .. i, "new " .. i
+    end
+    local lines = permission.details({
+      toolCall = {
+        kind = "edit",
+        content = {
+          { type = "diff", path = "/w/a", oldText = "1\n2\n3\n", newText = "1\ntwo\n3\n" },
+          { type = "diff", path = "/w/b", newText = "n\n" },
+          {
+            type = "diff",
+            path = "/w/c",
+            oldText = table.concat(old, "\n"),
+            newText = table.concat(new, "\n"),
+          },
+          { type = "content", content = { type = "text", text = "because" } },
+        },
+      },
+    })
+    eq(vim.list_slice(lines, 1, 9), {
+      "kind: edit",
+      "change /w/a",
+      "@@ -1,3 +1,3 @@",
+      " 1",
+      "-2",
+      "+two",
+      " 3",
+      "create /w/b",
+      "@@ -0,0 +1 @@",
+    })
+    eq(lines[#lines], "because")
+    eq(lines[#lines - 1]:match("^  … %d+ more lines$") ~= nil, true)
+  end)
+end)
+
+describe("permission with the built-in picker", function()
+  local child = MiniTest.new_child_neovim()
+  local seen -- a file that grows by one byte per question; a waiting Neovim can't be asked
+
+  before_each(function()
+    seen = vim.fn.tempname()
+    child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(vim.fn.getcwd()) })
+    child.lua(
+      [[local seen, options, too_soon_ms = ...
+      vim.api.nvim_list_uis = function() return { {} } end -- keys come from the spec
+      local inputlist = vim.fn.inputlist
+      vim.fn.inputlist = function(...)
+        vim.fn.writefile({ "x" }, seen, "a")
+        return inputlist(...)
+      end
+      _G.answers = {}
+      local permission = require("hermes.permission")
+      permission.too_soon_ms = too_soon_ms
+      function _G.Ask()
+        permission.ask({ requestId = "a", agent = "demo", options = options,
+          toolCall = { title = "Edit it", kind = "edit" } }, function(id) table.insert(answers, id) end)
+      end]],
+      { seen, options, 10000 }
+    )
+  end)
+  after_each(function()
+    child.stop()
+  end)
+
+  --- Types keys once the question was asked for the nth time.
+  local function type_at(n, keys)
+    local asked = vim.wait(5000, function()
+      local stat = vim.uv.fs_stat(seen)
+      return stat ~= nil and stat.size >= 2 * n
+    end, 10)
+    eq(asked, true)
+    child.api_notify.nvim_input(keys)
+  end
+
+  local function answers()
+    vim.wait(5000, function()
+      return not child.is_blocked() and #child.lua_get("answers") > 0
+    end, 10)
+    return child.lua_get("answers")
+  end
+
+  it("asks again when keys typed ahead would allow", function()
+    child.lua_notify("Ask()")
+    type_at(1, "3<CR>")
+    type_at(2, "1<CR>")
+    eq(answers(), { "no" })
+  end)
+
+  it("takes an approval that comes later", function()
+    child.lua("require('hermes.permission').too_soon_ms = 0")
+    child.lua_notify("Ask()")
+    type_at(1, "3<CR>")
+    eq(answers(), { "yes" })
+  end)
+
+  it("counts <Esc> as cancelled", function()
+    child.lua_notify("Ask()")
+    type_at(1, "<Esc>")
+    eq(answers(), { "" })
+  end)
+end)

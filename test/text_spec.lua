@@ -1,0 +1,46 @@
+local text = require("hermes.text")
+local eq = MiniTest.expect.equality
+
+describe("text.line", function()
+  for name, case in pairs({
+    ["keeps plain text, tabs and other scripts"] = {
+      "a\tb äöü 漢字 🙂",
+      "a\tb äöü 漢字 🙂",
+    },
+    ["shows control characters"] = { "a\27[31mb\0c\127", "a<1b>[31mb<00>c<7f>" },
+    ["shows line breaks"] = { "a\nb\r", "a<0a>b<0d>" },
+    ["shows characters that reorder"] = { "evil\226\128\174txt.exe", "evil<U+202E>txt.exe" },
+    ["shows characters that draw nothing"] = { "a\226\128\139b\239\187\191", "a<U+200B>b<U+FEFF>" },
+    ["shows C1 controls"] = { "a\194\155m", "a<U+009B>m" },
+    ["shows broken UTF-8"] = { "a\255b\195", "a<ff>b<c3>" },
+    ["shows overlong forms and surrogates"] = {
+      "\192\175 \224\128\175 \237\160\128",
+      "<c0><af> <e0><80><af> <ed><a0><80>",
+    },
+    ["shows stray continuation bytes"] = { "ä\128\129x", "ä<80><81>x" },
+    ["shows tags in the last planes"] = { "a\243\160\129\129", "a<U+E0041>" },
+    ["takes any value"] = { 12, "12" },
+  }) do
+    it(name, function()
+      eq(text.line(case[1]), case[2])
+    end)
+  end
+
+  it("cuts at the limit, not inside a character", function()
+    eq(text.line(("x"):rep(10), 4), "xxxx…")
+    eq(text.line("aää", 2), "a…")
+    eq(text.line("abc", 3), "abc")
+  end)
+end)
+
+describe("text.lines", function()
+  it("drops the final newline and carriage returns before line breaks", function()
+    eq(text.lines("a\r\nb\n"), { "a", "b" })
+    eq(text.lines(""), { "" })
+    eq(text.lines("a\n\nb"), { "a", "", "b" })
+  end)
+
+  it("says how much it leaves out", function()
+    eq(text.lines("1\n2\n3\n4\n5", 2), { "1", "2", "… 3 more lines" })
+  end)
+end)
