@@ -266,8 +266,9 @@ describe("permission with the built-in picker", function()
       local permission = require("hermes.permission")
       permission.too_soon_ms = too_soon_ms
       function _G.Ask()
-        permission.ask({ requestId = "a", agent = "demo", options = options,
-          toolCall = { title = "Edit it", kind = "edit" } }, function(id) table.insert(answers, id) end)
+        local call = { title = "Edit it", kind = "edit" }
+        local data = { requestId = "a", agent = "demo", options = options, toolCall = call }
+        permission.ask(data, function(id) table.insert(answers, id) end)
       end]],
       { seen, options, 10000 }
     )

@@ -10,6 +10,9 @@ local M = {}
 --- the buffer is locked.
 M.retries, M.retry_ms = 40, 50
 
+-- Up to this many changed lines are changed inside, one by one.
+local max_line_edits = 500
+
 local bom = "\239\187\191"
 
 -- Buffers that were found changed on disk while they held unsaved edits.
@@ -169,13 +172,14 @@ local function apply(buf, old, new)
     local all = { cmd = "delete", reg = "_", range = { 1, #old }, mods = { silent = true } }
     return vim.cmd(all)
   elseif #old == 0 then
-    vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" }) -- an empty buffer can't take one empty line
+    -- By way of a line with text: an empty buffer can't take one empty line.
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" })
     return vim.api.nvim_buf_set_lines(buf, 0, -1, false, new)
   end
   local hunks = require("hermes.diff").hunks(old, new)
   for i = #hunks, 1, -1 do
     local hunk = hunks[i]
-    if #hunk.old == #hunk.new then
+    if #hunk.old == #hunk.new and #hunk.new <= max_line_edits then
       for k = #hunk.old, 1, -1 do
         set_line(buf, hunk.first + k - 1, hunk.old[k], hunk.new[k])
       end

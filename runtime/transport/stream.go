@@ -81,7 +81,7 @@ func (s *Stream) Read(buf []byte) ([]byte, error) {
 			}
 			return dst[:0], &TooLargeError{Limit: s.max, Head: head[:min(len(head), headSize)]}
 		default:
-			dst = append(dst, piece...)
+			dst = append(grow(dst, len(piece), s.max), piece...)
 		}
 		if i >= 0 {
 			s.pos++
@@ -105,6 +105,16 @@ func (s *Stream) Read(buf []byte) ([]byte, error) {
 		s.inside.Store(len(dst) > 0 || s.skip > 0)
 		s.fill()
 	}
+}
+
+// grow makes room for n more bytes. It doubles, where append would grow a large
+// buffer in small steps and leave several times its size to be collected.
+func grow(b []byte, n, limit int) []byte {
+	if len(b)+n <= cap(b) {
+		return b
+	}
+	c := max(min(2*cap(b), limit), len(b)+n)
+	return append(make([]byte, 0, c), b...)
 }
 
 // fill reads once into the empty buffer.
