@@ -14,8 +14,8 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -87,8 +87,8 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -175,8 +175,8 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -186,11 +186,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "options":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.Options = []PermissionOption{}
 				for d.More(']') {
 					var e PermissionOption
 					e.decode(d, nil)
-					v.Options = append(v.Options, e)
+					v.Options = append(jx.Grow(d, v.Options, list), e)
 				}
 			}
 		case "_meta":
@@ -262,8 +263,8 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -312,6 +313,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -320,7 +322,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content = append(v.Content, e)
+						v.Content = append(jx.Grow(d, v.Content, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -332,6 +334,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -340,7 +343,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations = append(v.Locations, e)
+						v.Locations = append(jx.Grow(d, v.Locations, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -467,8 +470,8 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -509,8 +512,8 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -552,13 +555,14 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "audience":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Audience = []Role{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -567,7 +571,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Audience = append(v.Audience, e)
+						v.Audience = append(jx.Grow(d, v.Audience, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -666,8 +670,8 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -743,8 +747,8 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -839,8 +843,8 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -921,8 +925,8 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -1059,8 +1063,8 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -1141,8 +1145,8 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "blob":
 			seen = d.Once(seen, 0x1)
 			v.Blob = d.Str()
@@ -1223,8 +1227,8 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -1300,8 +1304,8 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -1363,8 +1367,8 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
@@ -1445,8 +1449,8 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -1508,8 +1512,8 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
@@ -1585,8 +1589,8 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -1658,8 +1662,8 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1670,11 +1674,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -1682,11 +1687,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -1792,8 +1798,8 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -1860,8 +1866,8 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1928,8 +1934,8 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1996,8 +2002,8 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2064,8 +2070,8 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2131,8 +2137,8 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "message":
 			seen = d.Once(seen, 0x1)
 			v.Message = d.Str()
@@ -2200,8 +2206,8 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.Obj() {
 		return
 	}
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		default:
 			d.Skip()
 		}
@@ -2251,8 +2257,8 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2315,8 +2321,8 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -2364,8 +2370,8 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "type":
 			seen = d.Once(seen, 0x1)
 			{
@@ -2390,13 +2396,13 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if d.Obj() {
 				v.Properties = map[string]ElicitationPropertySchema{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e ElicitationPropertySchema
-					e = decodeElicitationPropertySchema(d, nil)
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Properties[k]; dup {
 						d.Duplicate()
 					}
+					var e ElicitationPropertySchema
+					e = decodeElicitationPropertySchema(d, nil)
 					v.Properties[k] = e
 				}
 			}
@@ -2404,11 +2410,12 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Required = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Required = append(v.Required, e)
+						v.Required = append(jx.Grow(d, v.Required, list), e)
 					}
 				}
 			}
@@ -2507,8 +2514,8 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -2551,8 +2558,8 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "const":
 			seen = d.Once(seen, 0x1)
 			v.Const = d.Str()
@@ -2632,8 +2639,8 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2692,11 +2699,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x80)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Enum = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Enum = append(v.Enum, e)
+						v.Enum = append(jx.Grow(d, v.Enum, list), e)
 					}
 				}
 			}
@@ -2704,11 +2712,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.OneOf = []EnumOption{}
 					for d.More(']') {
 						var e EnumOption
 						e.decode(d, nil)
-						v.OneOf = append(v.OneOf, e)
+						v.OneOf = append(jx.Grow(d, v.OneOf, list), e)
 					}
 				}
 			}
@@ -2814,8 +2823,8 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2930,8 +2939,8 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3046,8 +3055,8 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3141,8 +3150,8 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -3185,16 +3194,17 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Enum = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.Enum = append(v.Enum, e)
+					v.Enum = append(jx.Grow(d, v.Enum, list), e)
 				}
 			}
 		case "_meta":
@@ -3262,16 +3272,17 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "anyOf":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.AnyOf = []EnumOption{}
 				for d.More(']') {
 					var e EnumOption
 					e.decode(d, nil)
-					v.AnyOf = append(v.AnyOf, e)
+					v.AnyOf = append(jx.Grow(d, v.AnyOf, list), e)
 				}
 			}
 		case "_meta":
@@ -3339,8 +3350,8 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -3381,6 +3392,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Default = []string{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3389,7 +3401,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Default = append(v.Default, e)
+						v.Default = append(jx.Grow(d, v.Default, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3480,8 +3492,8 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestedSchema":
 			seen = d.Once(seen, 0x1)
 			v.RequestedSchema.decode(d, nil)
@@ -3537,8 +3549,8 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -3626,8 +3638,8 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -3646,6 +3658,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AuthMethods = []AuthMethod{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3654,7 +3667,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AuthMethods = append(v.AuthMethods, e)
+						v.AuthMethods = append(jx.Grow(d, v.AuthMethods, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3747,8 +3760,8 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "loadSession":
 			seen = d.Once(seen, 0x1)
 			{
@@ -3870,8 +3883,8 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "image":
 			seen = d.Once(seen, 0x1)
 			{
@@ -3963,8 +3976,8 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "http":
 			seen = d.Once(seen, 0x1)
 			{
@@ -4043,8 +4056,8 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "list":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4167,8 +4180,8 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4221,8 +4234,8 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4275,8 +4288,8 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4329,8 +4342,8 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4383,8 +4396,8 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4437,8 +4450,8 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "logout":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4505,8 +4518,8 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4560,8 +4573,8 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
@@ -4582,11 +4595,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -4595,13 +4609,13 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				if d.Obj() {
 					v.Env = map[string]string{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e string
-						e = d.Str()
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Env[k]; dup {
 							d.Duplicate()
 						}
+						var e string
+						e = d.Str()
 						v.Env[k] = e
 					}
 				}
@@ -4692,8 +4706,8 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
@@ -4774,8 +4788,8 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -4855,8 +4869,8 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4911,8 +4925,8 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4968,8 +4982,8 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -4988,6 +5002,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -4996,7 +5011,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5076,8 +5091,8 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentModeId":
 			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
@@ -5086,6 +5101,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableModes = []SessionMode{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5094,7 +5110,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableModes = append(v.AvailableModes, e)
+						v.AvailableModes = append(jx.Grow(d, v.AvailableModes, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5168,8 +5184,8 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = SessionModeID(d.Str())
@@ -5249,8 +5265,8 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = SessionConfigID(d.Str())
@@ -5351,8 +5367,8 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -5395,8 +5411,8 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -5477,8 +5493,8 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "group":
 			seen = d.Once(seen, 0x1)
 			v.Group = SessionConfigGroupID(d.Str())
@@ -5490,6 +5506,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Options = []SessionConfigSelectOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5498,7 +5515,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Options = append(v.Options, e)
+						v.Options = append(jx.Grow(d, v.Options, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5574,8 +5591,8 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = SessionConfigValueID(d.Str())
@@ -5629,8 +5646,8 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = d.Bool()
@@ -5678,8 +5695,8 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "modes":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5695,6 +5712,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5703,7 +5721,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5780,13 +5798,14 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Sessions = []SessionInfo{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5795,7 +5814,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Sessions = append(v.Sessions, e)
+						v.Sessions = append(jx.Grow(d, v.Sessions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5881,8 +5900,8 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -5892,11 +5911,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.AdditionalDirectories = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+					v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 				}
 			}
 		case "title":
@@ -5997,8 +6017,8 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6053,8 +6073,8 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "modes":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6070,6 +6090,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6078,7 +6099,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6154,8 +6175,8 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6210,8 +6231,8 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6267,13 +6288,14 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6282,7 +6304,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6354,8 +6376,8 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "stopReason":
 			seen = d.Once(seen, 0x1)
 			v.StopReason.decode(d)
@@ -6443,8 +6465,8 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -6509,8 +6531,8 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -6553,8 +6575,8 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -6630,8 +6652,8 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -6673,6 +6695,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6681,7 +6704,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content = append(v.Content, e)
+						v.Content = append(jx.Grow(d, v.Content, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6693,6 +6716,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6701,7 +6725,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations = append(v.Locations, e)
+						v.Locations = append(jx.Grow(d, v.Locations, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6828,8 +6852,8 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -6901,13 +6925,14 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "entries":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Entries = []PlanEntry{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6916,7 +6941,7 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Entries = append(v.Entries, e)
+						v.Entries = append(jx.Grow(d, v.Entries, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6988,8 +7013,8 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -7069,8 +7094,8 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "hint":
 			seen = d.Once(seen, 0x1)
 			v.Hint = d.Str()
@@ -7132,13 +7157,14 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "availableCommands":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7147,7 +7173,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7219,8 +7245,8 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentModeId":
 			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
@@ -7282,13 +7308,14 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7297,7 +7324,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7368,8 +7395,8 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if d.Null() {
@@ -7463,8 +7490,8 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "amount":
 			seen = d.Once(seen, 0x1)
 			v.Amount = d.Float()
@@ -7531,8 +7558,8 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "used":
 			seen = d.Once(seen, 0x1)
 			v.Used = d.Uint64()
@@ -7613,8 +7640,8 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "severity":
 			seen = d.Once(seen, 0x1)
 			v.Severity.decode(d)
@@ -7695,8 +7722,8 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -7710,6 +7737,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Summary.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7718,7 +7746,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Summary.V = append(v.Summary.V, e)
+						v.Summary.V = append(jx.Grow(d, v.Summary.V, list), e)
 					}
 				}
 				v.Summary.State = PatchValue
@@ -7828,8 +7856,8 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -7896,8 +7924,8 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -7985,8 +8013,8 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -8075,8 +8103,8 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "fs":
 			seen = d.Once(seen, 0x1)
 			{
@@ -8198,8 +8226,8 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "readTextFile":
 			seen = d.Once(seen, 0x1)
 			{
@@ -8278,8 +8306,8 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compaction":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8373,8 +8401,8 @@ func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8411,8 +8439,8 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "boolean":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8479,8 +8507,8 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8532,8 +8560,8 @@ func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8570,8 +8598,8 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminal":
 			seen = d.Once(seen, 0x1)
 			{
@@ -8637,8 +8665,8 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "form":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8719,8 +8747,8 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8773,8 +8801,8 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8828,8 +8856,8 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -8890,8 +8918,8 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8945,8 +8973,8 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			v.Cwd = d.Str()
@@ -8954,11 +8982,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -8966,11 +8995,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -9052,8 +9082,8 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9120,8 +9150,8 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9132,11 +9162,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -9209,8 +9240,8 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9221,11 +9252,12 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -9298,8 +9330,8 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9310,11 +9342,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -9322,11 +9355,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -9408,17 +9442,18 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mcpServers":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -9429,11 +9464,12 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -9519,8 +9555,8 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -9594,8 +9630,8 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -9657,8 +9693,8 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -9669,11 +9705,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -9681,11 +9718,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -9771,8 +9809,8 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -9834,8 +9872,8 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -9901,8 +9939,8 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -9977,8 +10015,8 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = d.Bool()
@@ -10027,8 +10065,8 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -10077,19 +10115,20 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "prompt":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Prompt = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Prompt = append(v.Prompt, e)
+					v.Prompt = append(jx.Grow(d, v.Prompt, list), e)
 				}
 			}
 		case "_meta":
@@ -10158,8 +10197,8 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10215,8 +10254,8 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -10278,8 +10317,8 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "outcome":
 			seen = d.Once(seen, 0x1)
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
@@ -10339,8 +10378,8 @@ func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -10376,8 +10415,8 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -10420,8 +10459,8 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -10483,8 +10522,8 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -10546,8 +10585,8 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "output":
 			seen = d.Once(seen, 0x1)
 			v.Output = d.Str()
@@ -10627,8 +10666,8 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10709,8 +10748,8 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10765,8 +10804,8 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10849,8 +10888,8 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10905,8 +10944,8 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10966,8 +11005,8 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -11003,8 +11042,8 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -11040,8 +11079,8 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -11083,20 +11122,20 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Obj() {
 					v.Content = map[string]ElicitationContentValue{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e ElicitationContentValue
-						e = decodeElicitationContentValue(d, nil)
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Content[k]; dup {
 							d.Duplicate()
 						}
+						var e ElicitationContentValue
+						e = decodeElicitationContentValue(d, nil)
 						v.Content[k] = e
 					}
 				}
@@ -11152,8 +11191,8 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -11215,8 +11254,8 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)

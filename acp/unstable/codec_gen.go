@@ -15,8 +15,8 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -88,8 +88,8 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -176,8 +176,8 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -187,11 +187,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "options":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.Options = []PermissionOption{}
 				for d.More(']') {
 					var e PermissionOption
 					e.decode(d, nil)
-					v.Options = append(v.Options, e)
+					v.Options = append(jx.Grow(d, v.Options, list), e)
 				}
 			}
 		case "_meta":
@@ -263,8 +264,8 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -313,6 +314,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -321,7 +323,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content = append(v.Content, e)
+						v.Content = append(jx.Grow(d, v.Content, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -333,6 +335,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -341,7 +344,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations = append(v.Locations, e)
+						v.Locations = append(jx.Grow(d, v.Locations, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -468,8 +471,8 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -510,8 +513,8 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -553,13 +556,14 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "audience":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Audience = []Role{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -568,7 +572,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Audience = append(v.Audience, e)
+						v.Audience = append(jx.Grow(d, v.Audience, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -667,8 +671,8 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -744,8 +748,8 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -840,8 +844,8 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -922,8 +926,8 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -1060,8 +1064,8 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -1142,8 +1146,8 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "blob":
 			seen = d.Once(seen, 0x1)
 			v.Blob = d.Str()
@@ -1224,8 +1228,8 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -1301,8 +1305,8 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -1364,8 +1368,8 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
@@ -1446,8 +1450,8 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -1509,8 +1513,8 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
@@ -1586,8 +1590,8 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -1659,8 +1663,8 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1671,11 +1675,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -1683,11 +1688,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -1793,8 +1799,8 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -1861,8 +1867,8 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1929,8 +1935,8 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1997,8 +2003,8 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2065,8 +2071,8 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2132,8 +2138,8 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "message":
 			seen = d.Once(seen, 0x1)
 			v.Message = d.Str()
@@ -2201,8 +2207,8 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.Obj() {
 		return
 	}
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		default:
 			d.Skip()
 		}
@@ -2252,8 +2258,8 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2316,8 +2322,8 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -2365,8 +2371,8 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "type":
 			seen = d.Once(seen, 0x1)
 			{
@@ -2391,13 +2397,13 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if d.Obj() {
 				v.Properties = map[string]ElicitationPropertySchema{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e ElicitationPropertySchema
-					e = decodeElicitationPropertySchema(d, nil)
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Properties[k]; dup {
 						d.Duplicate()
 					}
+					var e ElicitationPropertySchema
+					e = decodeElicitationPropertySchema(d, nil)
 					v.Properties[k] = e
 				}
 			}
@@ -2405,11 +2411,12 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Required = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Required = append(v.Required, e)
+						v.Required = append(jx.Grow(d, v.Required, list), e)
 					}
 				}
 			}
@@ -2508,8 +2515,8 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -2552,8 +2559,8 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "const":
 			seen = d.Once(seen, 0x1)
 			v.Const = d.Str()
@@ -2633,8 +2640,8 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2693,11 +2700,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x80)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Enum = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Enum = append(v.Enum, e)
+						v.Enum = append(jx.Grow(d, v.Enum, list), e)
 					}
 				}
 			}
@@ -2705,11 +2713,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.OneOf = []EnumOption{}
 					for d.More(']') {
 						var e EnumOption
 						e.decode(d, nil)
-						v.OneOf = append(v.OneOf, e)
+						v.OneOf = append(jx.Grow(d, v.OneOf, list), e)
 					}
 				}
 			}
@@ -2815,8 +2824,8 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2931,8 +2940,8 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3047,8 +3056,8 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3142,8 +3151,8 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -3186,16 +3195,17 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Enum = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.Enum = append(v.Enum, e)
+					v.Enum = append(jx.Grow(d, v.Enum, list), e)
 				}
 			}
 		case "_meta":
@@ -3263,16 +3273,17 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "anyOf":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.AnyOf = []EnumOption{}
 				for d.More(']') {
 					var e EnumOption
 					e.decode(d, nil)
-					v.AnyOf = append(v.AnyOf, e)
+					v.AnyOf = append(jx.Grow(d, v.AnyOf, list), e)
 				}
 			}
 		case "_meta":
@@ -3340,8 +3351,8 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -3382,6 +3393,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Default = []string{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3390,7 +3402,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Default = append(v.Default, e)
+						v.Default = append(jx.Grow(d, v.Default, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3481,8 +3493,8 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestedSchema":
 			seen = d.Once(seen, 0x1)
 			v.RequestedSchema.decode(d, nil)
@@ -3538,8 +3550,8 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -3601,8 +3613,8 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "serverId":
 			seen = d.Once(seen, 0x1)
 			v.ServerID = MCPServerACPID(d.Str())
@@ -3709,8 +3721,8 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -3729,6 +3741,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AuthMethods = []AuthMethod{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3737,7 +3750,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AuthMethods = append(v.AuthMethods, e)
+						v.AuthMethods = append(jx.Grow(d, v.AuthMethods, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3830,8 +3843,8 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "loadSession":
 			seen = d.Once(seen, 0x1)
 			{
@@ -3967,8 +3980,8 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "image":
 			seen = d.Once(seen, 0x1)
 			{
@@ -4060,8 +4073,8 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "http":
 			seen = d.Once(seen, 0x1)
 			{
@@ -4153,8 +4166,8 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "list":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4347,8 +4360,8 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4401,8 +4414,8 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4455,8 +4468,8 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4509,8 +4522,8 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4577,8 +4590,8 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "override":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4645,8 +4658,8 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4699,8 +4712,8 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4753,8 +4766,8 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4807,8 +4820,8 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4861,8 +4874,8 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4915,8 +4928,8 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4969,8 +4982,8 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5023,8 +5036,8 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "status":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5105,8 +5118,8 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5159,8 +5172,8 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5213,8 +5226,8 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5268,8 +5281,8 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
@@ -5290,11 +5303,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -5303,13 +5317,13 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				if d.Obj() {
 					v.Env = map[string]string{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e string
-						e = d.Str()
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Env[k]; dup {
 							d.Duplicate()
 						}
+						var e string
+						e = d.Str()
 						v.Env[k] = e
 					}
 				}
@@ -5400,8 +5414,8 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
@@ -5482,8 +5496,8 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -5563,8 +5577,8 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5620,16 +5634,17 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providers":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Providers = []ProviderInfo{}
 				for d.More(']') {
 					var e ProviderInfo
 					e.decode(d, nil)
-					v.Providers = append(v.Providers, e)
+					v.Providers = append(jx.Grow(d, v.Providers, list), e)
 				}
 			}
 		case "_meta":
@@ -5697,8 +5712,8 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -5707,6 +5722,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Supported = []LLMProtocol{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5715,7 +5731,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Supported = append(v.Supported, e)
+						v.Supported = append(jx.Grow(d, v.Supported, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5804,8 +5820,8 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "apiType":
 			seen = d.Once(seen, 0x1)
 			v.APIType.decode(d)
@@ -5871,8 +5887,8 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5927,8 +5943,8 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5983,8 +5999,8 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6040,8 +6056,8 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "state":
 			seen = d.Once(seen, 0x1)
 			v.State.decode(d)
@@ -6050,6 +6066,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Accounts = []AuthAccount{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6058,7 +6075,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Accounts = append(v.Accounts, e)
+						v.Accounts = append(jx.Grow(d, v.Accounts, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6134,8 +6151,8 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "label":
 			seen = d.Once(seen, 0x1)
 			v.Label = d.Str()
@@ -6253,8 +6270,8 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -6273,6 +6290,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6281,7 +6299,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6361,8 +6379,8 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentModeId":
 			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
@@ -6371,6 +6389,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableModes = []SessionMode{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6379,7 +6398,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableModes = append(v.AvailableModes, e)
+						v.AvailableModes = append(jx.Grow(d, v.AvailableModes, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6453,8 +6472,8 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = SessionModeID(d.Str())
@@ -6534,8 +6553,8 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = SessionConfigID(d.Str())
@@ -6636,8 +6655,8 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -6680,8 +6699,8 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -6762,8 +6781,8 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "group":
 			seen = d.Once(seen, 0x1)
 			v.Group = SessionConfigGroupID(d.Str())
@@ -6775,6 +6794,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Options = []SessionConfigSelectOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6783,7 +6803,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Options = append(v.Options, e)
+						v.Options = append(jx.Grow(d, v.Options, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6859,8 +6879,8 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = SessionConfigValueID(d.Str())
@@ -6914,8 +6934,8 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = d.Bool()
@@ -6963,8 +6983,8 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "modes":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6980,6 +7000,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6988,7 +7009,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7065,13 +7086,14 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Sessions = []SessionInfo{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7080,7 +7102,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Sessions = append(v.Sessions, e)
+						v.Sessions = append(jx.Grow(d, v.Sessions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7166,8 +7188,8 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -7177,11 +7199,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.AdditionalDirectories = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+					v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 				}
 			}
 		case "title":
@@ -7296,8 +7319,8 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7353,8 +7376,8 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -7373,6 +7396,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7381,7 +7405,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7460,8 +7484,8 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7516,8 +7540,8 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7573,8 +7597,8 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "status":
 			seen = d.Once(seen, 0x1)
 			v.Status.decode(d)
@@ -7636,8 +7660,8 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			v.Title = d.Str()
@@ -7698,8 +7722,8 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "modes":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7715,6 +7739,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7723,7 +7748,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7799,8 +7824,8 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7855,8 +7880,8 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7912,13 +7937,14 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7927,7 +7953,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7999,8 +8025,8 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "stopReason":
 			seen = d.Once(seen, 0x1)
 			v.StopReason.decode(d)
@@ -8076,8 +8102,8 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "totalTokens":
 			seen = d.Once(seen, 0x1)
 			v.TotalTokens = d.Uint64()
@@ -8217,8 +8243,8 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -8283,8 +8309,8 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -8327,8 +8353,8 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -8404,8 +8430,8 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -8447,6 +8473,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -8455,7 +8482,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content = append(v.Content, e)
+						v.Content = append(jx.Grow(d, v.Content, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8467,6 +8494,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -8475,7 +8503,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations = append(v.Locations, e)
+						v.Locations = append(jx.Grow(d, v.Locations, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8602,8 +8630,8 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -8675,13 +8703,14 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "entries":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Entries = []PlanEntry{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -8690,7 +8719,7 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Entries = append(v.Entries, e)
+						v.Entries = append(jx.Grow(d, v.Entries, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8760,8 +8789,8 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -8804,8 +8833,8 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -8814,6 +8843,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Entries = []PlanEntry{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -8822,7 +8852,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Entries = append(v.Entries, e)
+						v.Entries = append(jx.Grow(d, v.Entries, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8896,8 +8926,8 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -8964,8 +8994,8 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -9032,8 +9062,8 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "plan":
 			seen = d.Once(seen, 0x1)
 			v.Plan = decodePlanUpdateContent(d, nil)
@@ -9095,8 +9125,8 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -9158,8 +9188,8 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9239,8 +9269,8 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "hint":
 			seen = d.Once(seen, 0x1)
 			v.Hint = d.Str()
@@ -9302,13 +9332,14 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "availableCommands":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9317,7 +9348,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -9389,8 +9420,8 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentModeId":
 			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
@@ -9452,13 +9483,14 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9467,7 +9499,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -9538,8 +9570,8 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if d.Null() {
@@ -9633,8 +9665,8 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "amount":
 			seen = d.Once(seen, 0x1)
 			v.Amount = d.Float()
@@ -9701,8 +9733,8 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "used":
 			seen = d.Once(seen, 0x1)
 			v.Used = d.Uint64()
@@ -9783,8 +9815,8 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "severity":
 			seen = d.Once(seen, 0x1)
 			v.Severity.decode(d)
@@ -9865,8 +9897,8 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -9880,6 +9912,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Summary.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9888,7 +9921,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Summary.V = append(v.Summary.V, e)
+						v.Summary.V = append(jx.Grow(d, v.Summary.V, list), e)
 					}
 				}
 				v.Summary.State = acp.PatchValue
@@ -9998,8 +10031,8 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -10065,8 +10098,8 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cancel":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10133,8 +10166,8 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10186,8 +10219,8 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -10229,8 +10262,8 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10283,8 +10316,8 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "error":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10338,8 +10371,8 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "usage":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10413,8 +10446,8 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -10450,8 +10483,8 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -10487,8 +10520,8 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -10524,8 +10557,8 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -10561,8 +10594,8 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -10598,8 +10631,8 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -10635,8 +10668,8 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -10678,8 +10711,8 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10732,8 +10765,8 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10787,8 +10820,8 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -10854,11 +10887,12 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 				v.AdditionalDirectories.State = acp.PatchNull
 			} else {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories.V = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories.V = append(v.AdditionalDirectories.V, e)
+						v.AdditionalDirectories.V = append(jx.Grow(d, v.AdditionalDirectories.V, list), e)
 					}
 				}
 				v.AdditionalDirectories.State = acp.PatchValue
@@ -10983,8 +11017,8 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -11043,6 +11077,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -11051,7 +11086,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -11171,8 +11206,8 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -11239,8 +11274,8 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -11302,8 +11337,8 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "state":
 			seen = d.Once(seen, 0x1)
 			v.State.decode(d)
@@ -11312,6 +11347,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Accounts = []AuthAccount{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -11320,7 +11356,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Accounts = append(v.Accounts, e)
+						v.Accounts = append(jx.Grow(d, v.Accounts, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -11422,8 +11458,8 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -11512,8 +11548,8 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "fs":
 			seen = d.Once(seen, 0x1)
 			{
@@ -11663,8 +11699,8 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "readTextFile":
 			seen = d.Once(seen, 0x1)
 			{
@@ -11743,8 +11779,8 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compaction":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11838,8 +11874,8 @@ func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -11876,8 +11912,8 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "boolean":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11944,8 +11980,8 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11997,8 +12033,8 @@ func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -12035,8 +12071,8 @@ func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12089,8 +12125,8 @@ func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12143,8 +12179,8 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminal":
 			seen = d.Once(seen, 0x1)
 			{
@@ -12210,8 +12246,8 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "form":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12292,8 +12328,8 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12346,8 +12382,8 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12401,8 +12437,8 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -12463,8 +12499,8 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12518,8 +12554,8 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -12533,13 +12569,13 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if d.Obj() {
 				v.Headers = map[string]string{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e string
-					e = d.Str()
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Headers[k]; dup {
 						d.Duplicate()
 					}
+					var e string
+					e = d.Str()
 					v.Headers[k] = e
 				}
 			}
@@ -12616,8 +12652,8 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -12678,8 +12714,8 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12732,8 +12768,8 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12787,8 +12823,8 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			v.Cwd = d.Str()
@@ -12796,11 +12832,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -12808,11 +12845,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -12904,8 +12942,8 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -12972,8 +13010,8 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -12984,11 +13022,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -13061,8 +13100,8 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -13073,11 +13112,12 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -13150,8 +13190,8 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -13218,8 +13258,8 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -13230,11 +13270,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -13242,11 +13283,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -13328,19 +13370,20 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mode":
 			seen = d.Once(seen, 0x1)
 			v.Mode.decode(d)
 		case "content":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Content = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Content = append(v.Content, e)
+					v.Content = append(jx.Grow(d, v.Content, list), e)
 				}
 			}
 		case "_meta":
@@ -13410,17 +13453,18 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mcpServers":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -13431,11 +13475,12 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -13531,8 +13576,8 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13616,8 +13661,8 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13679,8 +13724,8 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13691,11 +13736,12 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -13703,11 +13749,12 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -13803,8 +13850,8 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13866,8 +13913,8 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13929,8 +13976,8 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13992,8 +14039,8 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14060,8 +14107,8 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14072,11 +14119,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -14084,11 +14132,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -14184,8 +14233,8 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14247,8 +14296,8 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14314,8 +14363,8 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14390,8 +14439,8 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = d.Bool()
@@ -14440,8 +14489,8 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -14490,19 +14539,20 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "prompt":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Prompt = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Prompt = append(v.Prompt, e)
+					v.Prompt = append(jx.Grow(d, v.Prompt, list), e)
 				}
 			}
 		case "_meta":
@@ -14571,8 +14621,8 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -14628,8 +14678,8 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -14691,8 +14741,8 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "outcome":
 			seen = d.Once(seen, 0x1)
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
@@ -14752,8 +14802,8 @@ func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -14789,8 +14839,8 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -14833,8 +14883,8 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -14896,8 +14946,8 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -14959,8 +15009,8 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "output":
 			seen = d.Once(seen, 0x1)
 			v.Output = d.Str()
@@ -15040,8 +15090,8 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15122,8 +15172,8 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15178,8 +15228,8 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15262,8 +15312,8 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15318,8 +15368,8 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15379,8 +15429,8 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -15416,8 +15466,8 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -15453,8 +15503,8 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -15496,20 +15546,20 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Obj() {
 					v.Content = map[string]ElicitationContentValue{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e ElicitationContentValue
-						e = decodeElicitationContentValue(d, nil)
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Content[k]; dup {
 							d.Duplicate()
 						}
+						var e ElicitationContentValue
+						e = decodeElicitationContentValue(d, nil)
 						v.Content[k] = e
 					}
 				}
@@ -15565,8 +15615,8 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "result":
 			seen = d.Once(seen, 0x1)
 			v.Result = d.Raw()
@@ -15628,8 +15678,8 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "error":
 			seen = d.Once(seen, 0x1)
 			v.Error.decode(d, nil)
@@ -15691,8 +15741,8 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "code":
 			seen = d.Once(seen, 0x1)
 			v.Code = int32(d.Int(-2147483648, 2147483647))
@@ -15753,8 +15803,8 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -15816,8 +15866,8 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "serverId":
 			seen = d.Once(seen, 0x1)
 			v.ServerID = MCPServerACPID(d.Str())
@@ -15898,8 +15948,8 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -15961,8 +16011,8 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "method":
 			seen = d.Once(seen, 0x1)
 			v.Method = d.Str()
@@ -16057,8 +16107,8 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "method":
 			seen = d.Once(seen, 0x1)
 			v.Method = d.Str()

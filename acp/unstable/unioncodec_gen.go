@@ -594,11 +594,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("value", "name") || d.EmptyArray() {
 			var x []SessionConfigSelectOption
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectOption{}
 				for d.More(']') {
 					var e SessionConfigSelectOption
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsUngrouped(x)
@@ -606,11 +607,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("group", "name", "options") {
 			var x []SessionConfigSelectGroup
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectGroup{}
 				for d.More(']') {
 					var e SessionConfigSelectGroup
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsGrouped(x)
@@ -1331,11 +1333,12 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 	case '[':
 		var x []string
 		if d.Array() {
+			list := d.Mark()
 			x = []string{}
 			for d.More(']') {
 				var e string
 				e = d.Str()
-				x = append(x, e)
+				x = append(jx.Grow(d, x, list), e)
 			}
 		}
 		return ElicitationContentValueStringArray(x)

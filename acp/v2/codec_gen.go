@@ -15,8 +15,8 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -41,11 +41,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "options":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.Options = []PermissionOption{}
 				for d.More(']') {
 					var e PermissionOption
 					e.decode(d, nil)
-					v.Options = append(v.Options, e)
+					v.Options = append(jx.Grow(d, v.Options, list), e)
 				}
 			}
 		case "_meta":
@@ -123,8 +124,8 @@ func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -167,8 +168,8 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -227,6 +228,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -235,7 +237,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -250,6 +252,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations.V = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -258,7 +261,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations.V = append(v.Locations.V, e)
+						v.Locations.V = append(jx.Grow(d, v.Locations.V, list), e)
 					}
 				}
 				v.Locations.State = acp.PatchValue
@@ -451,8 +454,8 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -493,8 +496,8 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -536,13 +539,14 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "audience":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Audience = []Role{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -551,7 +555,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Audience = append(v.Audience, e)
+						v.Audience = append(jx.Grow(d, v.Audience, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -656,8 +660,8 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "text":
 			seen = d.Once(seen, 0x1)
 			v.Text = d.Str()
@@ -733,8 +737,8 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "data":
 			seen = d.Once(seen, 0x1)
 			v.Data = d.Str()
@@ -832,8 +836,8 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "data":
 			seen = d.Once(seen, 0x1)
 			v.Data = d.Str()
@@ -914,8 +918,8 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "src":
 			seen = d.Once(seen, 0x1)
 			v.Src = d.Str()
@@ -934,6 +938,7 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Sizes = []string{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -942,7 +947,7 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Sizes = append(v.Sizes, e)
+						v.Sizes = append(jx.Grow(d, v.Sizes, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -1036,8 +1041,8 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -1069,6 +1074,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Icons = []Icon{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -1077,7 +1083,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Icons = append(v.Icons, e)
+						v.Icons = append(jx.Grow(d, v.Icons, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -1205,8 +1211,8 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "text":
 			seen = d.Once(seen, 0x1)
 			v.Text = d.Str()
@@ -1287,8 +1293,8 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "blob":
 			seen = d.Once(seen, 0x1)
 			v.Blob = d.Str()
@@ -1369,8 +1375,8 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "resource":
 			seen = d.Once(seen, 0x1)
 			v.Resource = decodeEmbeddedResourceResource(d, nil)
@@ -1446,8 +1452,8 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -1508,8 +1514,8 @@ func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "fileType":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -1597,8 +1603,8 @@ func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -1641,8 +1647,8 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = AbsolutePath(d.Str())
@@ -1691,8 +1697,8 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "oldPath":
 			seen = d.Once(seen, 0x1)
 			v.OldPath = AbsolutePath(d.Str())
@@ -1746,8 +1752,8 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "format":
 			seen = d.Once(seen, 0x1)
 			v.Format.decode(d)
@@ -1814,16 +1820,17 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "changes":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Changes = []DiffChange{}
 				for d.More(']') {
 					var e DiffChange
 					e.decode(d, nil)
-					v.Changes = append(v.Changes, e)
+					v.Changes = append(jx.Grow(d, v.Changes, list), e)
 				}
 			}
 		case "patch":
@@ -1905,8 +1912,8 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -1968,8 +1975,8 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = AbsolutePath(d.Str())
@@ -2047,8 +2054,8 @@ func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cancel":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2115,8 +2122,8 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2170,8 +2177,8 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCall":
 			seen = d.Once(seen, 0x1)
 			v.ToolCall.decode(d, nil)
@@ -2233,8 +2240,8 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "command":
 			seen = d.Once(seen, 0x1)
 			v.Command = d.Str()
@@ -2329,8 +2336,8 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -2401,8 +2408,8 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "message":
 			seen = d.Once(seen, 0x1)
 			v.Message = d.Str()
@@ -2470,8 +2477,8 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.Obj() {
 		return
 	}
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		default:
 			d.Skip()
 		}
@@ -2521,8 +2528,8 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2585,8 +2592,8 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -2635,8 +2642,8 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "type":
 			seen = d.Once(seen, 0x1)
 			v.Type.decode(d)
@@ -2654,13 +2661,13 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if d.Obj() {
 				v.Properties = map[string]ElicitationPropertySchema{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e ElicitationPropertySchema
-					e = decodeElicitationPropertySchema(d, nil)
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Properties[k]; dup {
 						d.Duplicate()
 					}
+					var e ElicitationPropertySchema
+					e = decodeElicitationPropertySchema(d, nil)
 					v.Properties[k] = e
 				}
 			}
@@ -2668,11 +2675,12 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Required = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Required = append(v.Required, e)
+						v.Required = append(jx.Grow(d, v.Required, list), e)
 					}
 				}
 			}
@@ -2770,8 +2778,8 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -2814,8 +2822,8 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "const":
 			seen = d.Once(seen, 0x1)
 			v.Const = d.Str()
@@ -2895,8 +2903,8 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2955,11 +2963,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x80)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Enum = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Enum = append(v.Enum, e)
+						v.Enum = append(jx.Grow(d, v.Enum, list), e)
 					}
 				}
 			}
@@ -2967,11 +2976,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.OneOf = []EnumOption{}
 					for d.More(']') {
 						var e EnumOption
 						e.decode(d, nil)
-						v.OneOf = append(v.OneOf, e)
+						v.OneOf = append(jx.Grow(d, v.OneOf, list), e)
 					}
 				}
 			}
@@ -3077,8 +3087,8 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3193,8 +3203,8 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3309,8 +3319,8 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3404,8 +3414,8 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -3448,16 +3458,17 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Enum = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.Enum = append(v.Enum, e)
+					v.Enum = append(jx.Grow(d, v.Enum, list), e)
 				}
 			}
 		case "_meta":
@@ -3525,16 +3536,17 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "anyOf":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.AnyOf = []EnumOption{}
 				for d.More(']') {
 					var e EnumOption
 					e.decode(d, nil)
-					v.AnyOf = append(v.AnyOf, e)
+					v.AnyOf = append(jx.Grow(d, v.AnyOf, list), e)
 				}
 			}
 		case "_meta":
@@ -3602,8 +3614,8 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -3644,6 +3656,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Default = []string{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3652,7 +3665,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Default = append(v.Default, e)
+						v.Default = append(jx.Grow(d, v.Default, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3743,8 +3756,8 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestedSchema":
 			seen = d.Once(seen, 0x1)
 			v.RequestedSchema.decode(d, nil)
@@ -3800,8 +3813,8 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -3889,8 +3902,8 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -3912,6 +3925,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AuthMethods = []AuthMethod{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3920,7 +3934,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AuthMethods = append(v.AuthMethods, e)
+						v.AuthMethods = append(jx.Grow(d, v.AuthMethods, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -4002,8 +4016,8 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -4083,8 +4097,8 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "session":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4165,8 +4179,8 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "prompt":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4275,8 +4289,8 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "image":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4371,8 +4385,8 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4425,8 +4439,8 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4479,8 +4493,8 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4533,8 +4547,8 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "stdio":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4615,8 +4629,8 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4669,8 +4683,8 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4723,8 +4737,8 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4777,8 +4791,8 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4831,8 +4845,8 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4886,8 +4900,8 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -4946,8 +4960,8 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -5014,8 +5028,8 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -5036,11 +5050,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -5048,11 +5063,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -5142,8 +5158,8 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -5223,8 +5239,8 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5279,8 +5295,8 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5336,8 +5352,8 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -5346,6 +5362,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5354,7 +5371,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5366,6 +5383,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5374,7 +5392,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5460,8 +5478,8 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configId":
 			seen = d.Once(seen, 0x1)
 			v.ConfigID = SessionConfigID(d.Str())
@@ -5562,8 +5580,8 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -5606,8 +5624,8 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -5688,8 +5706,8 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "groupId":
 			seen = d.Once(seen, 0x1)
 			v.GroupID = SessionConfigGroupID(d.Str())
@@ -5701,6 +5719,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Options = []SessionConfigSelectOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5709,7 +5728,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Options = append(v.Options, e)
+						v.Options = append(jx.Grow(d, v.Options, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5785,8 +5804,8 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = SessionConfigValueID(d.Str())
@@ -5840,8 +5859,8 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = d.Bool()
@@ -5890,8 +5909,8 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -5948,8 +5967,8 @@ func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -5992,8 +6011,8 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "hint":
 			seen = d.Once(seen, 0x1)
 			v.Hint = d.Str()
@@ -6055,8 +6074,8 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -6136,13 +6155,14 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Sessions = []SessionInfo{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6151,7 +6171,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Sessions = append(v.Sessions, e)
+						v.Sessions = append(jx.Grow(d, v.Sessions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6233,8 +6253,8 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -6245,11 +6265,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []AbsolutePath{}
 					for d.More(']') {
 						var e AbsolutePath
 						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -6354,8 +6375,8 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6410,13 +6431,14 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6425,7 +6447,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6437,6 +6459,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6445,7 +6468,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6528,8 +6551,8 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6584,8 +6607,8 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6640,8 +6663,8 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6697,11 +6720,12 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.ConfigOptions = []SessionConfigOption{}
 				for d.More(']') {
 					mk := d.Mark()
@@ -6710,7 +6734,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 					if d.Failed() && d.Recover(mk) {
 						continue
 					}
-					v.ConfigOptions = append(v.ConfigOptions, e)
+					v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 				}
 			}
 		case "_meta":
@@ -6778,8 +6802,8 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -6867,19 +6891,20 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requested":
 			seen = d.Once(seen, 0x1)
 			v.Requested = ProtocolVersion(d.Int(0, 65535))
 		case "supported":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Supported = []ProtocolVersion{}
 				for d.More(']') {
 					var e ProtocolVersion
 					e = ProtocolVersion(d.Int(0, 65535))
-					v.Supported = append(v.Supported, e)
+					v.Supported = append(jx.Grow(d, v.Supported, list), e)
 				}
 			}
 		case "_meta":
@@ -6949,8 +6974,8 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -7012,8 +7037,8 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -7078,8 +7103,8 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -7122,8 +7147,8 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -7190,8 +7215,8 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -7202,6 +7227,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7210,7 +7236,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -7298,8 +7324,8 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -7310,6 +7336,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7318,7 +7345,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -7406,8 +7433,8 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -7418,6 +7445,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7426,7 +7454,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -7512,8 +7540,8 @@ func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -7556,8 +7584,8 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -7619,8 +7647,8 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -7681,18 +7709,19 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "background":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Background = []BackgroundWork{}
 					for d.More(']') {
 						var e BackgroundWork
 						e = decodeBackgroundWork(d, nil)
-						v.Background = append(v.Background, e)
+						v.Background = append(jx.Grow(d, v.Background, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7762,8 +7791,8 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "error":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7817,18 +7846,19 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "background":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Background = []BackgroundWork{}
 					for d.More(']') {
 						var e BackgroundWork
 						e = decodeBackgroundWork(d, nil)
-						v.Background = append(v.Background, e)
+						v.Background = append(jx.Grow(d, v.Background, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7905,8 +7935,8 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -7942,8 +7972,8 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -7979,8 +8009,8 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8016,8 +8046,8 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8053,8 +8083,8 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8090,8 +8120,8 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8127,8 +8157,8 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -8170,18 +8200,19 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "background":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Background = []BackgroundWork{}
 					for d.More(']') {
 						var e BackgroundWork
 						e = decodeBackgroundWork(d, nil)
-						v.Background = append(v.Background, e)
+						v.Background = append(jx.Grow(d, v.Background, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8250,8 +8281,8 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -8294,8 +8325,8 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -8362,8 +8393,8 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "data":
 			seen = d.Once(seen, 0x1)
 			v.Data = d.Str()
@@ -8424,8 +8455,8 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8507,8 +8538,8 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cols":
 			seen = d.Once(seen, 0x1)
 			v.Cols = uint16(d.Int(0, 65535))
@@ -8574,8 +8605,8 @@ func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cancel":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8642,8 +8673,8 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8697,8 +8728,8 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -8879,8 +8910,8 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -8947,8 +8978,8 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -9002,8 +9033,8 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -9075,14 +9106,15 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
 		case "entries":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Entries = []PlanEntry{}
 				for d.More(']') {
 					mk := d.Mark()
@@ -9091,7 +9123,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 					if d.Failed() && d.Recover(mk) {
 						continue
 					}
-					v.Entries = append(v.Entries, e)
+					v.Entries = append(jx.Grow(d, v.Entries, list), e)
 				}
 			}
 		case "_meta":
@@ -9161,8 +9193,8 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "plan":
 			seen = d.Once(seen, 0x1)
 			v.Plan = decodePlanUpdateContent(d, nil)
@@ -9224,11 +9256,12 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "availableCommands":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.AvailableCommands = []AvailableCommand{}
 				for d.More(']') {
 					mk := d.Mark()
@@ -9237,7 +9270,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 					if d.Failed() && d.Recover(mk) {
 						continue
 					}
-					v.AvailableCommands = append(v.AvailableCommands, e)
+					v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 				}
 			}
 		case "_meta":
@@ -9305,11 +9338,12 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.ConfigOptions = []SessionConfigOption{}
 				for d.More(']') {
 					mk := d.Mark()
@@ -9318,7 +9352,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 					if d.Failed() && d.Recover(mk) {
 						continue
 					}
-					v.ConfigOptions = append(v.ConfigOptions, e)
+					v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 				}
 			}
 		case "_meta":
@@ -9385,8 +9419,8 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if d.Null() {
@@ -9490,8 +9524,8 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "amount":
 			seen = d.Once(seen, 0x1)
 			v.Amount = d.Float()
@@ -9558,8 +9592,8 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "used":
 			seen = d.Once(seen, 0x1)
 			v.Used = d.Uint64()
@@ -9646,8 +9680,8 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "severity":
 			seen = d.Once(seen, 0x1)
 			v.Severity.decode(d)
@@ -9728,8 +9762,8 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -9743,6 +9777,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Summary.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9751,7 +9786,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Summary.V = append(v.Summary.V, e)
+						v.Summary.V = append(jx.Grow(d, v.Summary.V, list), e)
 					}
 				}
 				v.Summary.State = acp.PatchValue
@@ -9861,8 +9896,8 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -9929,8 +9964,8 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -10018,8 +10053,8 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -10099,8 +10134,8 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "auth":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10181,8 +10216,8 @@ func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminal":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10249,8 +10284,8 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10303,8 +10338,8 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "form":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10385,8 +10420,8 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10439,8 +10474,8 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10494,8 +10529,8 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -10556,8 +10591,8 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10611,8 +10646,8 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			v.Cwd = AbsolutePath(d.Str())
@@ -10620,11 +10655,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []AbsolutePath{}
 					for d.More(']') {
 						var e AbsolutePath
 						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -10632,11 +10668,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -10718,8 +10755,8 @@ func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -10762,8 +10799,8 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -10830,8 +10867,8 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -10842,11 +10879,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -10921,8 +10959,8 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -10933,11 +10971,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -10945,11 +10984,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -11034,8 +11074,8 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11109,8 +11149,8 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -11172,8 +11212,8 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -11184,11 +11224,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []AbsolutePath{}
 					for d.More(']') {
 						var e AbsolutePath
 						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -11196,11 +11237,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -11293,8 +11335,8 @@ func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -11336,8 +11378,8 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11391,8 +11433,8 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -11454,8 +11496,8 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -11522,8 +11564,8 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -11589,8 +11631,8 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -11665,8 +11707,8 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -11715,8 +11757,8 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = d.Bool()
@@ -11765,8 +11807,8 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = d.Raw()
@@ -11820,19 +11862,20 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "prompt":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Prompt = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Prompt = append(v.Prompt, e)
+					v.Prompt = append(jx.Grow(d, v.Prompt, list), e)
 				}
 			}
 		case "_meta":
@@ -11902,8 +11945,8 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "outcome":
 			seen = d.Once(seen, 0x1)
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
@@ -11963,8 +12006,8 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -12006,8 +12049,8 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12061,8 +12104,8 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -12123,8 +12166,8 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12184,8 +12227,8 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -12221,8 +12264,8 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -12258,8 +12301,8 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -12301,20 +12344,20 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Obj() {
 					v.Content = map[string]ElicitationContentValue{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e ElicitationContentValue
-						e = decodeElicitationContentValue(d, nil)
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Content[k]; dup {
 							d.Duplicate()
 						}
+						var e ElicitationContentValue
+						e = decodeElicitationContentValue(d, nil)
 						v.Content[k] = e
 					}
 				}
@@ -12370,8 +12413,8 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -12433,8 +12476,8 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)

@@ -736,11 +736,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("value", "name") || d.EmptyArray() {
 			var x []SessionConfigSelectOption
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectOption{}
 				for d.More(']') {
 					var e SessionConfigSelectOption
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsUngrouped(x)
@@ -748,11 +749,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("groupId", "name", "options") {
 			var x []SessionConfigSelectGroup
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectGroup{}
 				for d.More(']') {
 					var e SessionConfigSelectGroup
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsGrouped(x)
@@ -1731,11 +1733,12 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 	case '[':
 		var x []string
 		if d.Array() {
+			list := d.Mark()
 			x = []string{}
 			for d.More(']') {
 				var e string
 				e = d.Str()
-				x = append(x, e)
+				x = append(jx.Grow(d, x, list), e)
 			}
 		}
 		if !d.Failed() || !d.Retry(m) {

@@ -1,23 +1,27 @@
 package jx
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
-// Grow returns s with room for one more element, which has just been read. It
-// makes room for as many elements as the text after the cursor can hold when
-// they are as long as those before, at most four times as many as there are.
-func Grow[T any](d *Dec, s []T, start Mark) []T {
+// Grow returns s with room for the element of list that has just been read, and
+// for those that probably follow. list is where the array started.
+func Grow[T any](d *Dec, s []T, list Mark) []T {
 	if len(s) < cap(s) {
 		return s
 	}
-	return slices.Grow(s, d.guess(len(s)+1, start))
+	return slices.Grow(s, 1+d.following(len(s)+1, list))
 }
 
-// guess returns how many elements to make room for: the one that was read as
-// number n of the array that started at m, and those that may follow.
-func (d *Dec) guess(n int, start Mark) int {
-	if d.p < len(d.b) && d.b[d.p] == ']' {
-		return 1
+// following guesses how many elements follow the first n of a list, supposing
+// that they are as long as those before and that the list ends at the next
+// bracket. A wrong guess costs memory, so it is limited by what was really read.
+func (d *Dec) following(n int, list Mark) int {
+	end := bytes.IndexByte(d.b[d.p:], ']')
+	if end <= 0 {
+		return 0
 	}
-	mean := (d.p-start.p)/n + 1
-	return 1 + min(3*n, (len(d.b)-d.p)/mean)
+	guess := end/((d.p-list.p)/n+1) + 1
+	return min(guess+guess/4, max(31, 3*n))
 }

@@ -15,8 +15,8 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -41,11 +41,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "options":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.Options = []PermissionOption{}
 				for d.More(']') {
 					var e PermissionOption
 					e.decode(d, nil)
-					v.Options = append(v.Options, e)
+					v.Options = append(jx.Grow(d, v.Options, list), e)
 				}
 			}
 		case "_meta":
@@ -123,8 +124,8 @@ func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -167,8 +168,8 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -227,6 +228,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -235,7 +237,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -250,6 +252,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations.V = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -258,7 +261,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations.V = append(v.Locations.V, e)
+						v.Locations.V = append(jx.Grow(d, v.Locations.V, list), e)
 					}
 				}
 				v.Locations.State = acp.PatchValue
@@ -451,8 +454,8 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -493,8 +496,8 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -536,13 +539,14 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "audience":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Audience = []Role{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -551,7 +555,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Audience = append(v.Audience, e)
+						v.Audience = append(jx.Grow(d, v.Audience, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -656,8 +660,8 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "text":
 			seen = d.Once(seen, 0x1)
 			v.Text = d.Str()
@@ -733,8 +737,8 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "data":
 			seen = d.Once(seen, 0x1)
 			v.Data = d.Str()
@@ -832,8 +836,8 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "data":
 			seen = d.Once(seen, 0x1)
 			v.Data = d.Str()
@@ -914,8 +918,8 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "src":
 			seen = d.Once(seen, 0x1)
 			v.Src = d.Str()
@@ -934,6 +938,7 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Sizes = []string{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -942,7 +947,7 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Sizes = append(v.Sizes, e)
+						v.Sizes = append(jx.Grow(d, v.Sizes, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -1036,8 +1041,8 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -1069,6 +1074,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Icons = []Icon{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -1077,7 +1083,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Icons = append(v.Icons, e)
+						v.Icons = append(jx.Grow(d, v.Icons, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -1205,8 +1211,8 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "text":
 			seen = d.Once(seen, 0x1)
 			v.Text = d.Str()
@@ -1287,8 +1293,8 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "blob":
 			seen = d.Once(seen, 0x1)
 			v.Blob = d.Str()
@@ -1369,8 +1375,8 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "resource":
 			seen = d.Once(seen, 0x1)
 			v.Resource = decodeEmbeddedResourceResource(d, nil)
@@ -1446,8 +1452,8 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -1508,8 +1514,8 @@ func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "fileType":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -1597,8 +1603,8 @@ func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -1641,8 +1647,8 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = AbsolutePath(d.Str())
@@ -1691,8 +1697,8 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "oldPath":
 			seen = d.Once(seen, 0x1)
 			v.OldPath = AbsolutePath(d.Str())
@@ -1746,8 +1752,8 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "format":
 			seen = d.Once(seen, 0x1)
 			v.Format.decode(d)
@@ -1814,16 +1820,17 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "changes":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Changes = []DiffChange{}
 				for d.More(']') {
 					var e DiffChange
 					e.decode(d, nil)
-					v.Changes = append(v.Changes, e)
+					v.Changes = append(jx.Grow(d, v.Changes, list), e)
 				}
 			}
 		case "patch":
@@ -1905,8 +1912,8 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -1968,8 +1975,8 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = AbsolutePath(d.Str())
@@ -2047,8 +2054,8 @@ func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cancel":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2115,8 +2122,8 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2170,8 +2177,8 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCall":
 			seen = d.Once(seen, 0x1)
 			v.ToolCall.decode(d, nil)
@@ -2233,8 +2240,8 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "command":
 			seen = d.Once(seen, 0x1)
 			v.Command = d.Str()
@@ -2329,8 +2336,8 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -2401,8 +2408,8 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "message":
 			seen = d.Once(seen, 0x1)
 			v.Message = d.Str()
@@ -2470,8 +2477,8 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.Obj() {
 		return
 	}
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		default:
 			d.Skip()
 		}
@@ -2521,8 +2528,8 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2585,8 +2592,8 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -2635,8 +2642,8 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "type":
 			seen = d.Once(seen, 0x1)
 			v.Type.decode(d)
@@ -2654,13 +2661,13 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if d.Obj() {
 				v.Properties = map[string]ElicitationPropertySchema{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e ElicitationPropertySchema
-					e = decodeElicitationPropertySchema(d, nil)
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Properties[k]; dup {
 						d.Duplicate()
 					}
+					var e ElicitationPropertySchema
+					e = decodeElicitationPropertySchema(d, nil)
 					v.Properties[k] = e
 				}
 			}
@@ -2668,11 +2675,12 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Required = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Required = append(v.Required, e)
+						v.Required = append(jx.Grow(d, v.Required, list), e)
 					}
 				}
 			}
@@ -2770,8 +2778,8 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -2814,8 +2822,8 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "const":
 			seen = d.Once(seen, 0x1)
 			v.Const = d.Str()
@@ -2895,8 +2903,8 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2955,11 +2963,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x80)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Enum = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Enum = append(v.Enum, e)
+						v.Enum = append(jx.Grow(d, v.Enum, list), e)
 					}
 				}
 			}
@@ -2967,11 +2976,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.OneOf = []EnumOption{}
 					for d.More(']') {
 						var e EnumOption
 						e.decode(d, nil)
-						v.OneOf = append(v.OneOf, e)
+						v.OneOf = append(jx.Grow(d, v.OneOf, list), e)
 					}
 				}
 			}
@@ -3077,8 +3087,8 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3193,8 +3203,8 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3309,8 +3319,8 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3404,8 +3414,8 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -3448,16 +3458,17 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Enum = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.Enum = append(v.Enum, e)
+					v.Enum = append(jx.Grow(d, v.Enum, list), e)
 				}
 			}
 		case "_meta":
@@ -3525,16 +3536,17 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "anyOf":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.AnyOf = []EnumOption{}
 				for d.More(']') {
 					var e EnumOption
 					e.decode(d, nil)
-					v.AnyOf = append(v.AnyOf, e)
+					v.AnyOf = append(jx.Grow(d, v.AnyOf, list), e)
 				}
 			}
 		case "_meta":
@@ -3602,8 +3614,8 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -3644,6 +3656,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Default = []string{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3652,7 +3665,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Default = append(v.Default, e)
+						v.Default = append(jx.Grow(d, v.Default, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3743,8 +3756,8 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestedSchema":
 			seen = d.Once(seen, 0x1)
 			v.RequestedSchema.decode(d, nil)
@@ -3800,8 +3813,8 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -3863,8 +3876,8 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "serverId":
 			seen = d.Once(seen, 0x1)
 			v.ServerID = MCPServerACPID(d.Str())
@@ -3971,8 +3984,8 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -3994,6 +4007,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AuthMethods = []AuthMethod{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -4002,7 +4016,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AuthMethods = append(v.AuthMethods, e)
+						v.AuthMethods = append(jx.Grow(d, v.AuthMethods, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -4084,8 +4098,8 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -4165,8 +4179,8 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "session":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4261,8 +4275,8 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "prompt":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4441,8 +4455,8 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "image":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4537,8 +4551,8 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4591,8 +4605,8 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4645,8 +4659,8 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4699,8 +4713,8 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "stdio":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4795,8 +4809,8 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4849,8 +4863,8 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4903,8 +4917,8 @@ func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4957,8 +4971,8 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5011,8 +5025,8 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5065,8 +5079,8 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5133,8 +5147,8 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "override":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5201,8 +5215,8 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5255,8 +5269,8 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5309,8 +5323,8 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5363,8 +5377,8 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5417,8 +5431,8 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5471,8 +5485,8 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "status":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5539,8 +5553,8 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5593,8 +5607,8 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5648,8 +5662,8 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -5708,8 +5722,8 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -5776,8 +5790,8 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -5798,11 +5812,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -5810,11 +5825,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -5904,8 +5920,8 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -5985,8 +6001,8 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6042,16 +6058,17 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providers":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Providers = []ProviderInfo{}
 				for d.More(']') {
 					var e ProviderInfo
 					e.decode(d, nil)
-					v.Providers = append(v.Providers, e)
+					v.Providers = append(jx.Grow(d, v.Providers, list), e)
 				}
 			}
 		case "_meta":
@@ -6119,8 +6136,8 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -6129,6 +6146,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Supported = []LLMProtocol{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6137,7 +6155,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Supported = append(v.Supported, e)
+						v.Supported = append(jx.Grow(d, v.Supported, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6226,8 +6244,8 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "apiType":
 			seen = d.Once(seen, 0x1)
 			v.APIType.decode(d)
@@ -6293,8 +6311,8 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6349,8 +6367,8 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6405,8 +6423,8 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6462,8 +6480,8 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "state":
 			seen = d.Once(seen, 0x1)
 			v.State.decode(d)
@@ -6472,6 +6490,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Accounts = []AuthAccount{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6480,7 +6499,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Accounts = append(v.Accounts, e)
+						v.Accounts = append(jx.Grow(d, v.Accounts, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6556,8 +6575,8 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "label":
 			seen = d.Once(seen, 0x1)
 			v.Label = d.Str()
@@ -6675,8 +6694,8 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -6685,6 +6704,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6693,7 +6713,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6705,6 +6725,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6713,7 +6734,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6799,8 +6820,8 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configId":
 			seen = d.Once(seen, 0x1)
 			v.ConfigID = SessionConfigID(d.Str())
@@ -6901,8 +6922,8 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -6945,8 +6966,8 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -7027,8 +7048,8 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "groupId":
 			seen = d.Once(seen, 0x1)
 			v.GroupID = SessionConfigGroupID(d.Str())
@@ -7040,6 +7061,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Options = []SessionConfigSelectOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7048,7 +7070,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Options = append(v.Options, e)
+						v.Options = append(jx.Grow(d, v.Options, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7124,8 +7146,8 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = SessionConfigValueID(d.Str())
@@ -7179,8 +7201,8 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = d.Bool()
@@ -7229,8 +7251,8 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -7287,8 +7309,8 @@ func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -7331,8 +7353,8 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "hint":
 			seen = d.Once(seen, 0x1)
 			v.Hint = d.Str()
@@ -7394,8 +7416,8 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -7475,13 +7497,14 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Sessions = []SessionInfo{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7490,7 +7513,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Sessions = append(v.Sessions, e)
+						v.Sessions = append(jx.Grow(d, v.Sessions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7572,8 +7595,8 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -7584,11 +7607,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []AbsolutePath{}
 					for d.More(']') {
 						var e AbsolutePath
 						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -7707,8 +7731,8 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7764,8 +7788,8 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -7774,6 +7798,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7782,7 +7807,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7794,6 +7819,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7802,7 +7828,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7888,8 +7914,8 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7944,8 +7970,8 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8001,8 +8027,8 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "status":
 			seen = d.Once(seen, 0x1)
 			v.Status.decode(d)
@@ -8075,8 +8101,8 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -8117,8 +8143,8 @@ func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -8161,8 +8187,8 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -8224,8 +8250,8 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -8287,8 +8313,8 @@ func (v *BackgroundSubagent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -8349,18 +8375,19 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "background":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Background = []BackgroundWork{}
 					for d.More(']') {
 						var e BackgroundWork
 						e = decodeBackgroundWork(d, nil)
-						v.Background = append(v.Background, e)
+						v.Background = append(jx.Grow(d, v.Background, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8431,19 +8458,20 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requested":
 			seen = d.Once(seen, 0x1)
 			v.Requested = ProtocolVersion(d.Int(0, 65535))
 		case "supported":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Supported = []ProtocolVersion{}
 				for d.More(']') {
 					var e ProtocolVersion
 					e = ProtocolVersion(d.Int(0, 65535))
-					v.Supported = append(v.Supported, e)
+					v.Supported = append(jx.Grow(d, v.Supported, list), e)
 				}
 			}
 		case "_meta":
@@ -8513,8 +8541,8 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -8575,8 +8603,8 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "error":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8631,8 +8659,8 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "totalTokens":
 			seen = d.Once(seen, 0x1)
 			v.TotalTokens = d.Uint64()
@@ -8745,8 +8773,8 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "usage":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8762,11 +8790,12 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Background = []BackgroundWork{}
 					for d.More(']') {
 						var e BackgroundWork
 						e = decodeBackgroundWork(d, nil)
-						v.Background = append(v.Background, e)
+						v.Background = append(jx.Grow(d, v.Background, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8847,8 +8876,8 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8884,8 +8913,8 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8921,8 +8950,8 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8958,8 +8987,8 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8995,8 +9024,8 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -9032,8 +9061,8 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -9069,8 +9098,8 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -9112,18 +9141,19 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "background":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Background = []BackgroundWork{}
 					for d.More(']') {
 						var e BackgroundWork
 						e = decodeBackgroundWork(d, nil)
-						v.Background = append(v.Background, e)
+						v.Background = append(jx.Grow(d, v.Background, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -9193,18 +9223,19 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "background":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Background = []BackgroundWork{}
 					for d.More(']') {
 						var e BackgroundWork
 						e = decodeBackgroundWork(d, nil)
-						v.Background = append(v.Background, e)
+						v.Background = append(jx.Grow(d, v.Background, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -9275,8 +9306,8 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			v.Title = d.Str()
@@ -9337,13 +9368,14 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9352,7 +9384,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -9364,6 +9396,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9372,7 +9405,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -9455,8 +9488,8 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -9511,8 +9544,8 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -9567,8 +9600,8 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -9624,11 +9657,12 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.ConfigOptions = []SessionConfigOption{}
 				for d.More(']') {
 					mk := d.Mark()
@@ -9637,7 +9671,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 					if d.Failed() && d.Recover(mk) {
 						continue
 					}
-					v.ConfigOptions = append(v.ConfigOptions, e)
+					v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 				}
 			}
 		case "_meta":
@@ -9705,8 +9739,8 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -9794,8 +9828,8 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -9860,8 +9894,8 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -9904,8 +9938,8 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -9972,8 +10006,8 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -9984,6 +10018,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9992,7 +10027,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -10080,8 +10115,8 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -10092,6 +10127,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -10100,7 +10136,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -10188,8 +10224,8 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -10200,6 +10236,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -10208,7 +10245,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -10296,8 +10333,8 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -10364,8 +10401,8 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "data":
 			seen = d.Once(seen, 0x1)
 			v.Data = d.Str()
@@ -10426,8 +10463,8 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10509,8 +10546,8 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cols":
 			seen = d.Once(seen, 0x1)
 			v.Cols = uint16(d.Int(0, 65535))
@@ -10576,8 +10613,8 @@ func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cancel":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10644,8 +10681,8 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10699,8 +10736,8 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -10881,8 +10918,8 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -10949,8 +10986,8 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -11004,8 +11041,8 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -11077,14 +11114,15 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
 		case "entries":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Entries = []PlanEntry{}
 				for d.More(']') {
 					mk := d.Mark()
@@ -11093,7 +11131,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 					if d.Failed() && d.Recover(mk) {
 						continue
 					}
-					v.Entries = append(v.Entries, e)
+					v.Entries = append(jx.Grow(d, v.Entries, list), e)
 				}
 			}
 		case "_meta":
@@ -11163,8 +11201,8 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -11231,8 +11269,8 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -11299,8 +11337,8 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "plan":
 			seen = d.Once(seen, 0x1)
 			v.Plan = decodePlanUpdateContent(d, nil)
@@ -11362,8 +11400,8 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -11425,11 +11463,12 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "availableCommands":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.AvailableCommands = []AvailableCommand{}
 				for d.More(']') {
 					mk := d.Mark()
@@ -11438,7 +11477,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 					if d.Failed() && d.Recover(mk) {
 						continue
 					}
-					v.AvailableCommands = append(v.AvailableCommands, e)
+					v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 				}
 			}
 		case "_meta":
@@ -11506,11 +11545,12 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.ConfigOptions = []SessionConfigOption{}
 				for d.More(']') {
 					mk := d.Mark()
@@ -11519,7 +11559,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 					if d.Failed() && d.Recover(mk) {
 						continue
 					}
-					v.ConfigOptions = append(v.ConfigOptions, e)
+					v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 				}
 			}
 		case "_meta":
@@ -11586,8 +11626,8 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if d.Null() {
@@ -11691,8 +11731,8 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "amount":
 			seen = d.Once(seen, 0x1)
 			v.Amount = d.Float()
@@ -11759,8 +11799,8 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "used":
 			seen = d.Once(seen, 0x1)
 			v.Used = d.Uint64()
@@ -11847,8 +11887,8 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "severity":
 			seen = d.Once(seen, 0x1)
 			v.Severity.decode(d)
@@ -11929,8 +11969,8 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -11944,6 +11984,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Summary.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -11952,7 +11993,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Summary.V = append(v.Summary.V, e)
+						v.Summary.V = append(jx.Grow(d, v.Summary.V, list), e)
 					}
 				}
 				v.Summary.State = acp.PatchValue
@@ -12062,8 +12103,8 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -12129,8 +12170,8 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cancel":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12197,8 +12238,8 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12252,8 +12293,8 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -12319,11 +12360,12 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 				v.AdditionalDirectories.State = acp.PatchNull
 			} else {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories.V = []AbsolutePath{}
 					for d.More(']') {
 						var e AbsolutePath
 						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories.V = append(v.AdditionalDirectories.V, e)
+						v.AdditionalDirectories.V = append(jx.Grow(d, v.AdditionalDirectories.V, list), e)
 					}
 				}
 				v.AdditionalDirectories.State = acp.PatchValue
@@ -12448,8 +12490,8 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -12508,6 +12550,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -12516,7 +12559,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -12636,8 +12679,8 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -12704,8 +12747,8 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -12767,8 +12810,8 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "state":
 			seen = d.Once(seen, 0x1)
 			v.State.decode(d)
@@ -12777,6 +12820,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Accounts = []AuthAccount{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -12785,7 +12829,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Accounts = append(v.Accounts, e)
+						v.Accounts = append(jx.Grow(d, v.Accounts, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -12887,8 +12931,8 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -12968,8 +13012,8 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "auth":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13050,8 +13094,8 @@ func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminal":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13118,8 +13162,8 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13172,8 +13216,8 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "form":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13254,8 +13298,8 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13308,8 +13352,8 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13363,8 +13407,8 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -13425,8 +13469,8 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13480,8 +13524,8 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -13495,13 +13539,13 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if d.Obj() {
 				v.Headers = map[string]string{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e string
-					e = d.Str()
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Headers[k]; dup {
 						d.Duplicate()
 					}
+					var e string
+					e = d.Str()
 					v.Headers[k] = e
 				}
 			}
@@ -13578,8 +13622,8 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -13640,8 +13684,8 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13694,8 +13738,8 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13749,8 +13793,8 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			v.Cwd = AbsolutePath(d.Str())
@@ -13758,11 +13802,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []AbsolutePath{}
 					for d.More(']') {
 						var e AbsolutePath
 						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -13770,11 +13815,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -13866,8 +13912,8 @@ func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -13910,8 +13956,8 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -13978,8 +14024,8 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -13990,11 +14036,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -14069,8 +14116,8 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -14137,8 +14184,8 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -14149,11 +14196,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -14161,11 +14209,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -14251,19 +14300,20 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mode":
 			seen = d.Once(seen, 0x1)
 			v.Mode.decode(d)
 		case "content":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Content = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Content = append(v.Content, e)
+					v.Content = append(jx.Grow(d, v.Content, list), e)
 				}
 			}
 		case "_meta":
@@ -14332,8 +14382,8 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -14417,8 +14467,8 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14480,8 +14530,8 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14492,11 +14542,12 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []AbsolutePath{}
 					for d.More(']') {
 						var e AbsolutePath
 						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -14504,11 +14555,12 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -14604,8 +14656,8 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14667,8 +14719,8 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14730,8 +14782,8 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14793,8 +14845,8 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14861,8 +14913,8 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14873,11 +14925,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []AbsolutePath{}
 					for d.More(']') {
 						var e AbsolutePath
 						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -14885,11 +14938,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -14992,8 +15046,8 @@ func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -15035,8 +15089,8 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15090,8 +15144,8 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -15153,8 +15207,8 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -15221,8 +15275,8 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -15288,8 +15342,8 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -15364,8 +15418,8 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -15414,8 +15468,8 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = d.Bool()
@@ -15464,8 +15518,8 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = d.Raw()
@@ -15519,19 +15573,20 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "prompt":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Prompt = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Prompt = append(v.Prompt, e)
+					v.Prompt = append(jx.Grow(d, v.Prompt, list), e)
 				}
 			}
 		case "_meta":
@@ -15601,8 +15656,8 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "outcome":
 			seen = d.Once(seen, 0x1)
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
@@ -15662,8 +15717,8 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -15705,8 +15760,8 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15760,8 +15815,8 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -15822,8 +15877,8 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15883,8 +15938,8 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -15920,8 +15975,8 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -15957,8 +16012,8 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -16000,20 +16055,20 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Obj() {
 					v.Content = map[string]ElicitationContentValue{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e ElicitationContentValue
-						e = decodeElicitationContentValue(d, nil)
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Content[k]; dup {
 							d.Duplicate()
 						}
+						var e ElicitationContentValue
+						e = decodeElicitationContentValue(d, nil)
 						v.Content[k] = e
 					}
 				}
@@ -16069,8 +16124,8 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "result":
 			seen = d.Once(seen, 0x1)
 			v.Result = d.Raw()
@@ -16132,8 +16187,8 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "error":
 			seen = d.Once(seen, 0x1)
 			v.Error.decode(d, nil)
@@ -16195,8 +16250,8 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "code":
 			seen = d.Once(seen, 0x1)
 			v.Code = int32(d.Int(-2147483648, 2147483647))
@@ -16257,8 +16312,8 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -16320,8 +16375,8 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "serverId":
 			seen = d.Once(seen, 0x1)
 			v.ServerID = MCPServerACPID(d.Str())
@@ -16402,8 +16457,8 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -16465,8 +16520,8 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "method":
 			seen = d.Once(seen, 0x1)
 			v.Method = d.Str()
@@ -16561,8 +16616,8 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "method":
 			seen = d.Once(seen, 0x1)
 			v.Method = d.Str()
