@@ -9,7 +9,7 @@ import (
 
 func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -82,7 +82,7 @@ func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -170,7 +170,7 @@ func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -258,7 +258,7 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -466,7 +466,7 @@ func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -484,9 +484,9 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ToolCallContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfToolCallContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -508,7 +508,7 @@ func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -526,9 +526,9 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ContentBlockOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfContentBlock}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -550,7 +550,7 @@ func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -665,7 +665,7 @@ func (v Annotations) MarshalJSON() ([]byte, error) {
 }
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -742,7 +742,7 @@ func (v TextContent) MarshalJSON() ([]byte, error) {
 }
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -838,7 +838,7 @@ func (v ImageContent) MarshalJSON() ([]byte, error) {
 }
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -920,7 +920,7 @@ func (v AudioContent) MarshalJSON() ([]byte, error) {
 }
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1058,7 +1058,7 @@ func (v ResourceLink) MarshalJSON() ([]byte, error) {
 }
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1140,7 +1140,7 @@ func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 }
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1222,7 +1222,7 @@ func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 }
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1299,7 +1299,7 @@ func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 }
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1362,7 +1362,7 @@ func (v Content) MarshalJSON() ([]byte, error) {
 }
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1444,7 +1444,7 @@ func (v Diff) MarshalJSON() ([]byte, error) {
 }
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1507,7 +1507,7 @@ func (v Terminal) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1584,7 +1584,7 @@ func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 }
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1657,7 +1657,7 @@ func (v PermissionOption) MarshalJSON() ([]byte, error) {
 }
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1793,7 +1793,7 @@ func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1861,7 +1861,7 @@ func (v EnvVariable) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1929,7 +1929,7 @@ func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1997,7 +1997,7 @@ func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2065,7 +2065,7 @@ func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2227,9 +2227,9 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationRequestOther{}
-	tag, _ := d.Tag("mode")
+	o := jx.Outer{Tag: "mode"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationRequestVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2252,7 +2252,7 @@ func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2316,7 +2316,7 @@ func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2365,7 +2365,7 @@ func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2510,7 +2510,7 @@ func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -2528,9 +2528,9 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ElicitationPropertySchemaOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfElicitationPropertySchema}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2553,7 +2553,7 @@ func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 }
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2634,7 +2634,7 @@ func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2818,7 +2818,7 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2934,7 +2934,7 @@ func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3050,7 +3050,7 @@ func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3146,7 +3146,7 @@ func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -3164,9 +3164,9 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = MultiSelectItemsOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfMultiSelectItems}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -3189,7 +3189,7 @@ func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 }
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3267,7 +3267,7 @@ func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3345,7 +3345,7 @@ func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3633,7 +3633,7 @@ func (v ExtRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3755,7 +3755,7 @@ func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3878,7 +3878,7 @@ func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3971,7 +3971,7 @@ func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4051,7 +4051,7 @@ func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4175,7 +4175,7 @@ func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4229,7 +4229,7 @@ func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4283,7 +4283,7 @@ func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4337,7 +4337,7 @@ func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) 
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4391,7 +4391,7 @@ func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4445,7 +4445,7 @@ func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4513,7 +4513,7 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4568,7 +4568,7 @@ func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4701,7 +4701,7 @@ func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4783,7 +4783,7 @@ func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 }
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4864,7 +4864,7 @@ func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4920,7 +4920,7 @@ func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4977,7 +4977,7 @@ func (v LogoutResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5086,7 +5086,7 @@ func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5179,7 +5179,7 @@ func (v SessionModeState) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5363,7 +5363,7 @@ func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -5381,9 +5381,9 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionConfigOptionOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionConfigOptionVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -5406,7 +5406,7 @@ func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5488,7 +5488,7 @@ func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5586,7 +5586,7 @@ func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5641,7 +5641,7 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5690,7 +5690,7 @@ func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5793,7 +5793,7 @@ func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5895,7 +5895,7 @@ func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6012,7 +6012,7 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6068,7 +6068,7 @@ func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6170,7 +6170,7 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6226,7 +6226,7 @@ func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6283,7 +6283,7 @@ func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6371,7 +6371,7 @@ func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6460,7 +6460,7 @@ func (v ExtResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6527,7 +6527,7 @@ func (v SessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -6545,9 +6545,9 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionUpdateOther{}
-	tag, _ := d.Tag("sessionUpdate")
+	o := jx.Outer{Tag: "sessionUpdate"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -6570,7 +6570,7 @@ func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6647,7 +6647,7 @@ func (v ContentChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6847,7 +6847,7 @@ func (v ToolCall) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6920,7 +6920,7 @@ func (v PlanEntry) MarshalJSON() ([]byte, error) {
 }
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7008,7 +7008,7 @@ func (v Plan) MarshalJSON() ([]byte, error) {
 }
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7089,7 +7089,7 @@ func (v AvailableCommand) MarshalJSON() ([]byte, error) {
 }
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7152,7 +7152,7 @@ func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
 }
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7240,7 +7240,7 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7303,7 +7303,7 @@ func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7390,7 +7390,7 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7485,7 +7485,7 @@ func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7553,7 +7553,7 @@ func (v Cost) MarshalJSON() ([]byte, error) {
 }
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7635,7 +7635,7 @@ func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7717,7 +7717,7 @@ func (v Notice) MarshalJSON() ([]byte, error) {
 }
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7851,7 +7851,7 @@ func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7919,7 +7919,7 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8008,7 +8008,7 @@ func (v ExtNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8098,7 +8098,7 @@ func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8221,7 +8221,7 @@ func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8301,7 +8301,7 @@ func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8397,7 +8397,7 @@ func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8434,7 +8434,7 @@ func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8502,7 +8502,7 @@ func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8556,7 +8556,7 @@ func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8593,7 +8593,7 @@ func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8660,7 +8660,7 @@ func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8742,7 +8742,7 @@ func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8796,7 +8796,7 @@ func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8851,7 +8851,7 @@ func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8913,7 +8913,7 @@ func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8968,7 +8968,7 @@ func (v LogoutRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9077,7 +9077,7 @@ func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9145,7 +9145,7 @@ func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9235,7 +9235,7 @@ func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9325,7 +9325,7 @@ func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9437,7 +9437,7 @@ func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 }
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9550,7 +9550,7 @@ func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9625,7 +9625,7 @@ func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9688,7 +9688,7 @@ func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9804,7 +9804,7 @@ func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9867,7 +9867,7 @@ func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10010,7 +10010,7 @@ func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10060,7 +10060,7 @@ func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10110,7 +10110,7 @@ func (v SetSessionConfigOptionRequestValueID) MarshalJSON() ([]byte, error) {
 }
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10192,7 +10192,7 @@ func (v PromptRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10249,7 +10249,7 @@ func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10312,7 +10312,7 @@ func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10374,7 +10374,7 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10411,7 +10411,7 @@ func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10429,9 +10429,9 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = RequestPermissionOutcomeOther{}
-	tag, _ := d.Tag("outcome")
+	o := jx.Outer{Tag: "outcome"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfRequestPermissionOutcome}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -10454,7 +10454,7 @@ func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 }
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10517,7 +10517,7 @@ func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10580,7 +10580,7 @@ func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10661,7 +10661,7 @@ func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10743,7 +10743,7 @@ func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10799,7 +10799,7 @@ func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10883,7 +10883,7 @@ func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11001,7 +11001,7 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -11038,7 +11038,7 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -11075,7 +11075,7 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -11093,9 +11093,9 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationResponseOther{}
-	tag, _ := d.Tag("action")
+	o := jx.Outer{Tag: "action"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationResponseVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -11117,7 +11117,7 @@ func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11186,7 +11186,7 @@ func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11249,7 +11249,7 @@ func (v CancelNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64

@@ -10,7 +10,7 @@ import (
 
 func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -83,7 +83,7 @@ func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -171,7 +171,7 @@ func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -259,7 +259,7 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -467,7 +467,7 @@ func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -485,9 +485,9 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ToolCallContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfToolCallContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -509,7 +509,7 @@ func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -527,9 +527,9 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ContentBlockOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfContentBlock}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -551,7 +551,7 @@ func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -666,7 +666,7 @@ func (v Annotations) MarshalJSON() ([]byte, error) {
 }
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -743,7 +743,7 @@ func (v TextContent) MarshalJSON() ([]byte, error) {
 }
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -839,7 +839,7 @@ func (v ImageContent) MarshalJSON() ([]byte, error) {
 }
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -921,7 +921,7 @@ func (v AudioContent) MarshalJSON() ([]byte, error) {
 }
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1059,7 +1059,7 @@ func (v ResourceLink) MarshalJSON() ([]byte, error) {
 }
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1141,7 +1141,7 @@ func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 }
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1223,7 +1223,7 @@ func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 }
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1300,7 +1300,7 @@ func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 }
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1363,7 +1363,7 @@ func (v Content) MarshalJSON() ([]byte, error) {
 }
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1445,7 +1445,7 @@ func (v Diff) MarshalJSON() ([]byte, error) {
 }
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1508,7 +1508,7 @@ func (v Terminal) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1585,7 +1585,7 @@ func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 }
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1658,7 +1658,7 @@ func (v PermissionOption) MarshalJSON() ([]byte, error) {
 }
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1794,7 +1794,7 @@ func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1862,7 +1862,7 @@ func (v EnvVariable) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1930,7 +1930,7 @@ func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1998,7 +1998,7 @@ func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2066,7 +2066,7 @@ func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2228,9 +2228,9 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationRequestOther{}
-	tag, _ := d.Tag("mode")
+	o := jx.Outer{Tag: "mode"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationRequestVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2253,7 +2253,7 @@ func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2317,7 +2317,7 @@ func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2366,7 +2366,7 @@ func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2511,7 +2511,7 @@ func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -2529,9 +2529,9 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ElicitationPropertySchemaOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfElicitationPropertySchema}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2554,7 +2554,7 @@ func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 }
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2635,7 +2635,7 @@ func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2819,7 +2819,7 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2935,7 +2935,7 @@ func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3051,7 +3051,7 @@ func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3147,7 +3147,7 @@ func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -3165,9 +3165,9 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = MultiSelectItemsOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfMultiSelectItems}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -3190,7 +3190,7 @@ func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 }
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3268,7 +3268,7 @@ func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3346,7 +3346,7 @@ func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3608,7 +3608,7 @@ func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 }
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3716,7 +3716,7 @@ func (v ExtRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3838,7 +3838,7 @@ func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3975,7 +3975,7 @@ func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4068,7 +4068,7 @@ func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4161,7 +4161,7 @@ func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4355,7 +4355,7 @@ func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4409,7 +4409,7 @@ func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4463,7 +4463,7 @@ func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4517,7 +4517,7 @@ func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) 
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4585,7 +4585,7 @@ func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4653,7 +4653,7 @@ func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4707,7 +4707,7 @@ func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4761,7 +4761,7 @@ func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4815,7 +4815,7 @@ func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4869,7 +4869,7 @@ func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4923,7 +4923,7 @@ func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4977,7 +4977,7 @@ func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5031,7 +5031,7 @@ func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5113,7 +5113,7 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5167,7 +5167,7 @@ func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5221,7 +5221,7 @@ func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5276,7 +5276,7 @@ func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5409,7 +5409,7 @@ func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5491,7 +5491,7 @@ func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 }
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5572,7 +5572,7 @@ func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5629,7 +5629,7 @@ func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5707,7 +5707,7 @@ func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5815,7 +5815,7 @@ func (v ProviderInfo) MarshalJSON() ([]byte, error) {
 }
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5882,7 +5882,7 @@ func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5938,7 +5938,7 @@ func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5994,7 +5994,7 @@ func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6051,7 +6051,7 @@ func (v LogoutResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6146,7 +6146,7 @@ func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6265,7 +6265,7 @@ func (v AuthAccount) MarshalJSON() ([]byte, error) {
 }
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6374,7 +6374,7 @@ func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6467,7 +6467,7 @@ func (v SessionModeState) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6651,7 +6651,7 @@ func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -6669,9 +6669,9 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionConfigOptionOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionConfigOptionVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -6694,7 +6694,7 @@ func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6776,7 +6776,7 @@ func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6874,7 +6874,7 @@ func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6929,7 +6929,7 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6978,7 +6978,7 @@ func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7081,7 +7081,7 @@ func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7183,7 +7183,7 @@ func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7314,7 +7314,7 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7371,7 +7371,7 @@ func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7479,7 +7479,7 @@ func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7535,7 +7535,7 @@ func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7592,7 +7592,7 @@ func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7655,7 +7655,7 @@ func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7717,7 +7717,7 @@ func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7819,7 +7819,7 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7875,7 +7875,7 @@ func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7932,7 +7932,7 @@ func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8020,7 +8020,7 @@ func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8097,7 +8097,7 @@ func (v PromptResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8238,7 +8238,7 @@ func (v ExtResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8305,7 +8305,7 @@ func (v SessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8323,9 +8323,9 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionUpdateOther{}
-	tag, _ := d.Tag("sessionUpdate")
+	o := jx.Outer{Tag: "sessionUpdate"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -8348,7 +8348,7 @@ func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8425,7 +8425,7 @@ func (v ContentChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8625,7 +8625,7 @@ func (v ToolCall) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8698,7 +8698,7 @@ func (v PlanEntry) MarshalJSON() ([]byte, error) {
 }
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8785,7 +8785,7 @@ func (v Plan) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8803,9 +8803,9 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = PlanUpdateContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfPlanUpdateContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -8828,7 +8828,7 @@ func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8921,7 +8921,7 @@ func (v PlanItems) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8989,7 +8989,7 @@ func (v PlanFile) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9057,7 +9057,7 @@ func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9120,7 +9120,7 @@ func (v PlanUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9183,7 +9183,7 @@ func (v PlanRemoved) MarshalJSON() ([]byte, error) {
 }
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9264,7 +9264,7 @@ func (v AvailableCommand) MarshalJSON() ([]byte, error) {
 }
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9327,7 +9327,7 @@ func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
 }
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9415,7 +9415,7 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9478,7 +9478,7 @@ func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9565,7 +9565,7 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9660,7 +9660,7 @@ func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9728,7 +9728,7 @@ func (v Cost) MarshalJSON() ([]byte, error) {
 }
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9810,7 +9810,7 @@ func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9892,7 +9892,7 @@ func (v Notice) MarshalJSON() ([]byte, error) {
 }
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10026,7 +10026,7 @@ func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10093,7 +10093,7 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10161,7 +10161,7 @@ func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10215,7 +10215,7 @@ func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10233,9 +10233,9 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = StateUpdateOther{}
-	tag, _ := d.Tag("state")
+	o := jx.Outer{Tag: "state"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfStateUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -10257,7 +10257,7 @@ func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10311,7 +10311,7 @@ func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10442,7 +10442,7 @@ func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10479,7 +10479,7 @@ func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10516,7 +10516,7 @@ func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10553,7 +10553,7 @@ func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10590,7 +10590,7 @@ func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10627,7 +10627,7 @@ func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10664,7 +10664,7 @@ func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10682,9 +10682,9 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = IdleStateUpdateOther{}
-	tag, _ := d.Tag("stopReason")
+	o := jx.Outer{Tag: "stopReason"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfIdleStateUpdateVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -10706,7 +10706,7 @@ func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10760,7 +10760,7 @@ func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10815,7 +10815,7 @@ func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11012,7 +11012,7 @@ func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11201,7 +11201,7 @@ func (v SessionMessage) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11269,7 +11269,7 @@ func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11332,7 +11332,7 @@ func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11453,7 +11453,7 @@ func (v ExtNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11543,7 +11543,7 @@ func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11694,7 +11694,7 @@ func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11774,7 +11774,7 @@ func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11870,7 +11870,7 @@ func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -11907,7 +11907,7 @@ func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11975,7 +11975,7 @@ func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12029,7 +12029,7 @@ func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -12066,7 +12066,7 @@ func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12120,7 +12120,7 @@ func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12174,7 +12174,7 @@ func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12241,7 +12241,7 @@ func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12323,7 +12323,7 @@ func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12377,7 +12377,7 @@ func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12432,7 +12432,7 @@ func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12494,7 +12494,7 @@ func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12549,7 +12549,7 @@ func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12647,7 +12647,7 @@ func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12709,7 +12709,7 @@ func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12763,7 +12763,7 @@ func (v LogoutRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12818,7 +12818,7 @@ func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12937,7 +12937,7 @@ func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13005,7 +13005,7 @@ func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13095,7 +13095,7 @@ func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13185,7 +13185,7 @@ func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13253,7 +13253,7 @@ func (v MCPServerACP) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13365,7 +13365,7 @@ func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 }
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13448,7 +13448,7 @@ func (v SystemPrompt) MarshalJSON() ([]byte, error) {
 }
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13571,7 +13571,7 @@ func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13656,7 +13656,7 @@ func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13719,7 +13719,7 @@ func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13845,7 +13845,7 @@ func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13908,7 +13908,7 @@ func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13971,7 +13971,7 @@ func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14034,7 +14034,7 @@ func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14102,7 +14102,7 @@ func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14228,7 +14228,7 @@ func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14291,7 +14291,7 @@ func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14434,7 +14434,7 @@ func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14484,7 +14484,7 @@ func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14534,7 +14534,7 @@ func (v SetSessionConfigOptionRequestValueID) MarshalJSON() ([]byte, error) {
 }
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14616,7 +14616,7 @@ func (v PromptRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14673,7 +14673,7 @@ func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14736,7 +14736,7 @@ func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14798,7 +14798,7 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -14835,7 +14835,7 @@ func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -14853,9 +14853,9 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = RequestPermissionOutcomeOther{}
-	tag, _ := d.Tag("outcome")
+	o := jx.Outer{Tag: "outcome"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfRequestPermissionOutcome}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -14878,7 +14878,7 @@ func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 }
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14941,7 +14941,7 @@ func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15004,7 +15004,7 @@ func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15085,7 +15085,7 @@ func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15167,7 +15167,7 @@ func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15223,7 +15223,7 @@ func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15307,7 +15307,7 @@ func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15425,7 +15425,7 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -15462,7 +15462,7 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -15499,7 +15499,7 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -15517,9 +15517,9 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationResponseOther{}
-	tag, _ := d.Tag("action")
+	o := jx.Outer{Tag: "action"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationResponseVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -15541,7 +15541,7 @@ func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15610,7 +15610,7 @@ func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 }
 func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15673,7 +15673,7 @@ func (v MessageMCPResponseResult) MarshalJSON() ([]byte, error) {
 }
 func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15736,7 +15736,7 @@ func (v MessageMCPResponseError) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15798,7 +15798,7 @@ func (v MCPError) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15861,7 +15861,7 @@ func (v CancelNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15943,7 +15943,7 @@ func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16006,7 +16006,7 @@ func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16102,7 +16102,7 @@ func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64

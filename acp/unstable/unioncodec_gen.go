@@ -4,11 +4,10 @@ package unstable
 
 import "github.com/hermes-nvim/hermes/acp/internal/jx"
 
-var tagOfToolCallContent = []string{"type"}
-
 func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -16,7 +15,6 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfToolCallContent}
 	switch string(tag) {
 	case "content":
 		x := new(Content)
@@ -76,12 +74,10 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	return appendToolCallContent(b, v)
 }
-
-var tagOfContentBlock = []string{"type"}
-
 func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -89,7 +85,6 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfContentBlock}
 	switch string(tag) {
 	case "text":
 		x := new(TextContent)
@@ -207,12 +202,10 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	return appendEmbeddedResourceResource(b, v)
 }
-
-var tagOfCreateElicitationRequestVariant = []string{"mode"}
-
 func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("mode")
+	o := jx.Outer{Up: outer, Tag: "mode"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -220,7 +213,6 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 		d.NoTag(m, "mode")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationRequestVariant}
 	switch string(tag) {
 	case "form":
 		x := new(ElicitationFormMode)
@@ -282,12 +274,10 @@ func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationReq
 	}
 	return append(appendCreateElicitationRequestOtherVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfElicitationPropertySchema = []string{"type"}
-
 func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationPropertySchema {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -295,7 +285,6 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfElicitationPropertySchema}
 	switch string(tag) {
 	case "string":
 		x := new(StringPropertySchema)
@@ -367,11 +356,9 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	return appendElicitationPropertySchema(b, v)
 }
-
-var tagOfMultiSelectItems = []string{"type"}
-
 func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -380,7 +367,6 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMultiSelectItems}
 	switch string(tag) {
 	case "string":
 		x := new(StringMultiSelectItems)
@@ -482,11 +468,9 @@ func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []by
 	}
 	return append(appendElicitationURLModeVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfAuthMethod = []string{"type"}
-
 func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -495,7 +479,6 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAuthMethod}
 	switch string(tag) {
 	case "terminal":
 		x := new(AuthMethodTerminal)
@@ -539,12 +522,10 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	return appendAuthMethod(b, v)
 }
-
-var tagOfSessionConfigOptionVariant = []string{"type"}
-
 func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigOptionVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -552,7 +533,6 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionConfigOptionVariant}
 	switch string(tag) {
 	case "select":
 		x := new(SessionConfigSelect)
@@ -668,12 +648,10 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	return appendSessionConfigSelectOptions(b, v)
 }
-
-var tagOfSessionUpdate = []string{"sessionUpdate"}
-
 func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("sessionUpdate")
+	o := jx.Outer{Up: outer, Tag: "sessionUpdate"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -681,7 +659,6 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 		d.NoTag(m, "sessionUpdate")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionUpdate}
 	switch string(tag) {
 	case "user_message_chunk":
 		x := new(UserMessageChunk)
@@ -837,12 +814,10 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	return appendSessionUpdate(b, v)
 }
-
-var tagOfPlanUpdateContent = []string{"type"}
-
 func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -850,7 +825,6 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfPlanUpdateContent}
 	switch string(tag) {
 	case "items":
 		x := new(PlanItems)
@@ -947,12 +921,10 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	return appendAvailableCommandInput(b, v)
 }
-
-var tagOfStateUpdate = []string{"state"}
-
 func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("state")
+	o := jx.Outer{Up: outer, Tag: "state"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -960,7 +932,6 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 		d.NoTag(m, "state")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfStateUpdate}
 	switch string(tag) {
 	case "running":
 		x := new(RunningStateUpdate)
@@ -1025,21 +996,17 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	return appendStateUpdate(b, v)
 }
-
-var tagOfIdleStateUpdateVariant = []string{"stopReason"}
-
 func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVariant {
-	tag, found := d.Tag("stopReason")
+	o := jx.Outer{Up: outer, Tag: "stopReason"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
 	if !found {
-		o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 		x := new(IdleStateUpdateNone)
 		x.decode(d, &o)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 	switch string(tag) {
 	case "end_turn":
 		x := new(IdleStateUpdateEndTurn)
@@ -1098,11 +1065,9 @@ func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
 	}
 	return append(appendIdleStateUpdateVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfMCPServer = []string{"type"}
-
 func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1111,7 +1076,6 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMCPServer}
 	switch string(tag) {
 	case "http":
 		x := new(MCPServerHTTP)
@@ -1167,11 +1131,9 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 func AppendMCPServer(b []byte, v MCPServer) []byte {
 	return appendMCPServer(b, v)
 }
-
-var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
-
 func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetSessionConfigOptionRequestVariant {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1180,7 +1142,6 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSetSessionConfigOptionRequestVariant}
 	switch string(tag) {
 	case "boolean":
 		x := new(SetSessionConfigOptionRequestBoolean)
@@ -1206,12 +1167,10 @@ func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOpti
 	}
 	return append(appendSetSessionConfigOptionRequestVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfRequestPermissionOutcome = []string{"outcome"}
-
 func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissionOutcome {
 	m := d.Mark()
-	tag, found := d.Tag("outcome")
+	o := jx.Outer{Up: outer, Tag: "outcome"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1219,7 +1178,6 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "outcome")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionOutcome}
 	switch string(tag) {
 	case "cancelled":
 		x := new(RequestPermissionOutcomeCancelled)
@@ -1273,12 +1231,10 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	return appendRequestPermissionOutcome(b, v)
 }
-
-var tagOfCreateElicitationResponseVariant = []string{"action"}
-
 func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationResponseVariant {
 	m := d.Mark()
-	tag, found := d.Tag("action")
+	o := jx.Outer{Up: outer, Tag: "action"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1286,7 +1242,6 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 		d.NoTag(m, "action")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationResponseVariant}
 	switch string(tag) {
 	case "accept":
 		x := new(ElicitationAcceptAction)

@@ -10,7 +10,7 @@ import (
 
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -120,7 +120,7 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -138,9 +138,9 @@ func (v *RequestPermissionSubjectOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = RequestPermissionSubjectOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfRequestPermissionSubject}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -163,7 +163,7 @@ func (v RequestPermissionSubjectOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -450,7 +450,7 @@ func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -468,9 +468,9 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ToolCallContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfToolCallContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -492,7 +492,7 @@ func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -510,9 +510,9 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ContentBlockOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfContentBlock}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -534,7 +534,7 @@ func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -655,7 +655,7 @@ func (v Annotations) MarshalJSON() ([]byte, error) {
 }
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -732,7 +732,7 @@ func (v TextContent) MarshalJSON() ([]byte, error) {
 }
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -831,7 +831,7 @@ func (v ImageContent) MarshalJSON() ([]byte, error) {
 }
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -913,7 +913,7 @@ func (v AudioContent) MarshalJSON() ([]byte, error) {
 }
 func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1036,7 +1036,7 @@ func (v Icon) MarshalJSON() ([]byte, error) {
 }
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1206,7 +1206,7 @@ func (v ResourceLink) MarshalJSON() ([]byte, error) {
 }
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1288,7 +1288,7 @@ func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 }
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1370,7 +1370,7 @@ func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 }
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1447,7 +1447,7 @@ func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 }
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1599,7 +1599,7 @@ func (v DiffChange) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -1617,9 +1617,9 @@ func (v *DiffChangeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = DiffChangeOther{}
-	tag, _ := d.Tag("operation")
+	o := jx.Outer{Tag: "operation"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfDiffChangeVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -1642,7 +1642,7 @@ func (v DiffChangeOther) MarshalJSON() ([]byte, error) {
 }
 func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1692,7 +1692,7 @@ func (v DiffPathChange) MarshalJSON() ([]byte, error) {
 }
 func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1747,7 +1747,7 @@ func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
 }
 func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1815,7 +1815,7 @@ func (v DiffPatch) MarshalJSON() ([]byte, error) {
 }
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1907,7 +1907,7 @@ func (v Diff) MarshalJSON() ([]byte, error) {
 }
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1970,7 +1970,7 @@ func (v Terminal) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2049,7 +2049,7 @@ func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2117,7 +2117,7 @@ func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2172,7 +2172,7 @@ func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2235,7 +2235,7 @@ func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
 }
 func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2331,7 +2331,7 @@ func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 }
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2498,9 +2498,9 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationRequestOther{}
-	tag, _ := d.Tag("mode")
+	o := jx.Outer{Tag: "mode"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationRequestVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2523,7 +2523,7 @@ func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2587,7 +2587,7 @@ func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2637,7 +2637,7 @@ func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2774,7 +2774,7 @@ func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -2792,9 +2792,9 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ElicitationPropertySchemaOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfElicitationPropertySchema}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2817,7 +2817,7 @@ func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 }
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2898,7 +2898,7 @@ func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3082,7 +3082,7 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3198,7 +3198,7 @@ func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3314,7 +3314,7 @@ func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3410,7 +3410,7 @@ func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -3428,9 +3428,9 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = MultiSelectItemsOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfMultiSelectItems}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -3453,7 +3453,7 @@ func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 }
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3531,7 +3531,7 @@ func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3609,7 +3609,7 @@ func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3897,7 +3897,7 @@ func (v ExtRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4011,7 +4011,7 @@ func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4092,7 +4092,7 @@ func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4174,7 +4174,7 @@ func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4284,7 +4284,7 @@ func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4380,7 +4380,7 @@ func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4434,7 +4434,7 @@ func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4488,7 +4488,7 @@ func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4542,7 +4542,7 @@ func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4624,7 +4624,7 @@ func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4678,7 +4678,7 @@ func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4732,7 +4732,7 @@ func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4786,7 +4786,7 @@ func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4840,7 +4840,7 @@ func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) 
 	return v.AppendJSON(nil), nil
 }
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4895,7 +4895,7 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4930,9 +4930,9 @@ func (v *AuthMethodOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = AuthMethodOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfAuthMethod}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -4955,7 +4955,7 @@ func (v AuthMethodOther) MarshalJSON() ([]byte, error) {
 }
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5023,7 +5023,7 @@ func (v EnvVariable) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5153,7 +5153,7 @@ func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5234,7 +5234,7 @@ func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5290,7 +5290,7 @@ func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5347,7 +5347,7 @@ func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5576,7 +5576,7 @@ func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -5594,9 +5594,9 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionConfigOptionOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionConfigOptionVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -5619,7 +5619,7 @@ func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5701,7 +5701,7 @@ func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5799,7 +5799,7 @@ func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5854,7 +5854,7 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5904,7 +5904,7 @@ func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 }
 func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5939,9 +5939,9 @@ func (v *AvailableCommandOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = AvailableCommandOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfAvailableCommand}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -5963,7 +5963,7 @@ func (v AvailableCommandOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -5981,9 +5981,9 @@ func (v *AvailableCommandInputOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = AvailableCommandInputOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfAvailableCommandInput}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -6006,7 +6006,7 @@ func (v AvailableCommandInputOther) MarshalJSON() ([]byte, error) {
 }
 func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6069,7 +6069,7 @@ func (v TextCommandInput) MarshalJSON() ([]byte, error) {
 }
 func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6150,7 +6150,7 @@ func (v Command) MarshalJSON() ([]byte, error) {
 }
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6248,7 +6248,7 @@ func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6370,7 +6370,7 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6426,7 +6426,7 @@ func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6546,7 +6546,7 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6602,7 +6602,7 @@ func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6658,7 +6658,7 @@ func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6715,7 +6715,7 @@ func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6797,7 +6797,7 @@ func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6886,7 +6886,7 @@ func (v ExtResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6969,7 +6969,7 @@ func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7032,7 +7032,7 @@ func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
 }
 func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7099,7 +7099,7 @@ func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -7117,9 +7117,9 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionUpdateOther{}
-	tag, _ := d.Tag("sessionUpdate")
+	o := jx.Outer{Tag: "sessionUpdate"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -7142,7 +7142,7 @@ func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7210,7 +7210,7 @@ func (v ContentChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7319,7 +7319,7 @@ func (v UserMessage) MarshalJSON() ([]byte, error) {
 }
 func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7428,7 +7428,7 @@ func (v AgentMessage) MarshalJSON() ([]byte, error) {
 }
 func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7536,7 +7536,7 @@ func (v AgentThought) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -7554,9 +7554,9 @@ func (v *BackgroundWorkOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = BackgroundWorkOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfBackgroundWork}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -7579,7 +7579,7 @@ func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) {
 }
 func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7642,7 +7642,7 @@ func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
 }
 func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7704,7 +7704,7 @@ func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7786,7 +7786,7 @@ func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7931,7 +7931,7 @@ func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -7968,7 +7968,7 @@ func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8005,7 +8005,7 @@ func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8042,7 +8042,7 @@ func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8079,7 +8079,7 @@ func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8116,7 +8116,7 @@ func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8153,7 +8153,7 @@ func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8171,9 +8171,9 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = IdleStateUpdateOther{}
-	tag, _ := d.Tag("stopReason")
+	o := jx.Outer{Tag: "stopReason"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfIdleStateUpdateVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -8195,7 +8195,7 @@ func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8277,7 +8277,7 @@ func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8295,9 +8295,9 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = StateUpdateOther{}
-	tag, _ := d.Tag("state")
+	o := jx.Outer{Tag: "state"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfStateUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -8320,7 +8320,7 @@ func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8388,7 +8388,7 @@ func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8450,7 +8450,7 @@ func (v TerminalOutput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8533,7 +8533,7 @@ func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8600,7 +8600,7 @@ func (v TerminalSize) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8668,7 +8668,7 @@ func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8723,7 +8723,7 @@ func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8905,7 +8905,7 @@ func (v TerminalUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8973,7 +8973,7 @@ func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9003,9 +9003,9 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = PlanUpdateContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfPlanUpdateContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -9028,7 +9028,7 @@ func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9101,7 +9101,7 @@ func (v PlanEntry) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9188,7 +9188,7 @@ func (v PlanItems) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9251,7 +9251,7 @@ func (v PlanUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9333,7 +9333,7 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9414,7 +9414,7 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9519,7 +9519,7 @@ func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9587,7 +9587,7 @@ func (v Cost) MarshalJSON() ([]byte, error) {
 }
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9675,7 +9675,7 @@ func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9757,7 +9757,7 @@ func (v Notice) MarshalJSON() ([]byte, error) {
 }
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9891,7 +9891,7 @@ func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9959,7 +9959,7 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10048,7 +10048,7 @@ func (v ExtNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10129,7 +10129,7 @@ func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10211,7 +10211,7 @@ func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10279,7 +10279,7 @@ func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10333,7 +10333,7 @@ func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10415,7 +10415,7 @@ func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10469,7 +10469,7 @@ func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10524,7 +10524,7 @@ func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10586,7 +10586,7 @@ func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10641,7 +10641,7 @@ func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10751,7 +10751,7 @@ func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -10769,9 +10769,9 @@ func (v *MCPServerOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = MCPServerOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfMCPServer}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -10794,7 +10794,7 @@ func (v MCPServerOther) MarshalJSON() ([]byte, error) {
 }
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10862,7 +10862,7 @@ func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10954,7 +10954,7 @@ func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11069,7 +11069,7 @@ func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11144,7 +11144,7 @@ func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11207,7 +11207,7 @@ func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11331,7 +11331,7 @@ func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -11349,9 +11349,9 @@ func (v *ReplayFromOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ReplayFromOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfReplayFrom}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -11373,7 +11373,7 @@ func (v ReplayFromOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11428,7 +11428,7 @@ func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
 }
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11491,7 +11491,7 @@ func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11559,7 +11559,7 @@ func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11702,7 +11702,7 @@ func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11752,7 +11752,7 @@ func (v SetSessionConfigOptionRequestID) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11802,7 +11802,7 @@ func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11832,9 +11832,9 @@ func (v *SetSessionConfigOptionRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSetSessionConfigOptionRequestVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -11857,7 +11857,7 @@ func (v SetSessionConfigOptionRequestOther) MarshalJSON() ([]byte, error) {
 }
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11940,7 +11940,7 @@ func (v PromptRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12002,7 +12002,7 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -12020,9 +12020,9 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = RequestPermissionOutcomeOther{}
-	tag, _ := d.Tag("outcome")
+	o := jx.Outer{Tag: "outcome"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfRequestPermissionOutcome}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -12044,7 +12044,7 @@ func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12099,7 +12099,7 @@ func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12223,7 +12223,7 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -12260,7 +12260,7 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -12297,7 +12297,7 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -12315,9 +12315,9 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationResponseOther{}
-	tag, _ := d.Tag("action")
+	o := jx.Outer{Tag: "action"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationResponseVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -12339,7 +12339,7 @@ func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12408,7 +12408,7 @@ func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12471,7 +12471,7 @@ func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64

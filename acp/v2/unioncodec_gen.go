@@ -4,11 +4,10 @@ package v2
 
 import "github.com/hermes-nvim/hermes/acp/internal/jx"
 
-var tagOfRequestPermissionSubject = []string{"type"}
-
 func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissionSubject {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -16,7 +15,6 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionSubject}
 	switch string(tag) {
 	case "tool_call":
 		x := new(ToolCallPermissionSubject)
@@ -70,12 +68,10 @@ func DecodeRequestPermissionSubject(b []byte) (RequestPermissionSubject, error) 
 func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
 	return appendRequestPermissionSubject(b, v)
 }
-
-var tagOfToolCallContent = []string{"type"}
-
 func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -83,7 +79,6 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfToolCallContent}
 	switch string(tag) {
 	case "content":
 		x := new(Content)
@@ -143,12 +138,10 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	return appendToolCallContent(b, v)
 }
-
-var tagOfContentBlock = []string{"type"}
-
 func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -156,7 +149,6 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfContentBlock}
 	switch string(tag) {
 	case "text":
 		x := new(TextContent)
@@ -274,12 +266,10 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	return appendEmbeddedResourceResource(b, v)
 }
-
-var tagOfDiffChangeVariant = []string{"operation"}
-
 func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	m := d.Mark()
-	tag, found := d.Tag("operation")
+	o := jx.Outer{Up: outer, Tag: "operation"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -287,7 +277,6 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 		d.NoTag(m, "operation")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfDiffChangeVariant}
 	switch string(tag) {
 	case "add":
 		x := new(DiffChangeAdd)
@@ -340,12 +329,10 @@ func appendDiffChangeVariant(b []byte, v DiffChangeVariant) []byte {
 	}
 	return append(appendDiffChangeVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfCreateElicitationRequestVariant = []string{"mode"}
-
 func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("mode")
+	o := jx.Outer{Up: outer, Tag: "mode"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -353,7 +340,6 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 		d.NoTag(m, "mode")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationRequestVariant}
 	switch string(tag) {
 	case "form":
 		x := new(ElicitationFormMode)
@@ -415,12 +401,10 @@ func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationReq
 	}
 	return append(appendCreateElicitationRequestOtherVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfElicitationPropertySchema = []string{"type"}
-
 func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationPropertySchema {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -428,7 +412,6 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfElicitationPropertySchema}
 	switch string(tag) {
 	case "string":
 		x := new(StringPropertySchema)
@@ -500,11 +483,9 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	return appendElicitationPropertySchema(b, v)
 }
-
-var tagOfMultiSelectItems = []string{"type"}
-
 func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -513,7 +494,6 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMultiSelectItems}
 	switch string(tag) {
 	case "string":
 		x := new(StringMultiSelectItems)
@@ -615,12 +595,10 @@ func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []by
 	}
 	return append(appendElicitationURLModeVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfAuthMethod = []string{"type"}
-
 func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -628,7 +606,6 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAuthMethod}
 	switch string(tag) {
 	case "terminal":
 		x := new(AuthMethodTerminal)
@@ -681,12 +658,10 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	return appendAuthMethod(b, v)
 }
-
-var tagOfSessionConfigOptionVariant = []string{"type"}
-
 func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigOptionVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -694,7 +669,6 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionConfigOptionVariant}
 	switch string(tag) {
 	case "select":
 		x := new(SessionConfigSelect)
@@ -810,12 +784,10 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	return appendSessionConfigSelectOptions(b, v)
 }
-
-var tagOfAvailableCommand = []string{"type"}
-
 func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -823,7 +795,6 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAvailableCommand}
 	switch string(tag) {
 	case "command":
 		x := new(Command)
@@ -871,12 +842,10 @@ func DecodeAvailableCommand(b []byte) (AvailableCommand, error) {
 func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
 	return appendAvailableCommand(b, v)
 }
-
-var tagOfAvailableCommandInput = []string{"type"}
-
 func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInput {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -884,7 +853,6 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAvailableCommandInput}
 	switch string(tag) {
 	case "text":
 		x := new(TextCommandInput)
@@ -987,12 +955,10 @@ func DecodeErrorData(b []byte) (ErrorData, error) {
 func AppendErrorData(b []byte, v ErrorData) []byte {
 	return appendErrorData(b, v)
 }
-
-var tagOfSessionUpdate = []string{"sessionUpdate"}
-
 func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("sessionUpdate")
+	o := jx.Outer{Up: outer, Tag: "sessionUpdate"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1000,7 +966,6 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 		d.NoTag(m, "sessionUpdate")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionUpdate}
 	switch string(tag) {
 	case "user_message_chunk":
 		x := new(UserMessageChunk)
@@ -1159,12 +1124,10 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	return appendSessionUpdate(b, v)
 }
-
-var tagOfBackgroundWork = []string{"type"}
-
 func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1172,7 +1135,6 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfBackgroundWork}
 	switch string(tag) {
 	case "terminal":
 		x := new(BackgroundTerminal)
@@ -1226,21 +1188,17 @@ func DecodeBackgroundWork(b []byte) (BackgroundWork, error) {
 func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
 	return appendBackgroundWork(b, v)
 }
-
-var tagOfIdleStateUpdateVariant = []string{"stopReason"}
-
 func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVariant {
-	tag, found := d.Tag("stopReason")
+	o := jx.Outer{Up: outer, Tag: "stopReason"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
 	if !found {
-		o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 		x := new(IdleStateUpdateNone)
 		x.decode(d, &o)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 	switch string(tag) {
 	case "end_turn":
 		x := new(IdleStateUpdateEndTurn)
@@ -1299,12 +1257,10 @@ func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
 	}
 	return append(appendIdleStateUpdateVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfStateUpdate = []string{"state"}
-
 func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("state")
+	o := jx.Outer{Up: outer, Tag: "state"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1312,7 +1268,6 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 		d.NoTag(m, "state")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfStateUpdate}
 	switch string(tag) {
 	case "running":
 		x := new(RunningStateUpdate)
@@ -1371,12 +1326,10 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	return appendStateUpdate(b, v)
 }
-
-var tagOfPlanUpdateContent = []string{"type"}
-
 func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1384,7 +1337,6 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfPlanUpdateContent}
 	switch string(tag) {
 	case "items":
 		x := new(PlanItems)
@@ -1432,12 +1384,10 @@ func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	return appendPlanUpdateContent(b, v)
 }
-
-var tagOfMCPServer = []string{"type"}
-
 func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1445,7 +1395,6 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMCPServer}
 	switch string(tag) {
 	case "http":
 		x := new(MCPServerHTTP)
@@ -1498,12 +1447,10 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 func AppendMCPServer(b []byte, v MCPServer) []byte {
 	return appendMCPServer(b, v)
 }
-
-var tagOfReplayFrom = []string{"type"}
-
 func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1511,7 +1458,6 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfReplayFrom}
 	switch string(tag) {
 	case "start":
 		x := new(ReplayFromStart)
@@ -1558,12 +1504,10 @@ func DecodeReplayFrom(b []byte) (ReplayFrom, error) {
 func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
 	return appendReplayFrom(b, v)
 }
-
-var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
-
 func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetSessionConfigOptionRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1571,7 +1515,6 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSetSessionConfigOptionRequestVariant}
 	switch string(tag) {
 	case "id":
 		x := new(SetSessionConfigOptionRequestID)
@@ -1606,12 +1549,10 @@ func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOpti
 	}
 	return append(appendSetSessionConfigOptionRequestVariantMembers(append(b, '{'), v), '}')
 }
-
-var tagOfRequestPermissionOutcome = []string{"outcome"}
-
 func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissionOutcome {
 	m := d.Mark()
-	tag, found := d.Tag("outcome")
+	o := jx.Outer{Up: outer, Tag: "outcome"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1619,7 +1560,6 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "outcome")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionOutcome}
 	switch string(tag) {
 	case "cancelled":
 		x := new(CancelledPermissionOutcome)
@@ -1673,12 +1613,10 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	return appendRequestPermissionOutcome(b, v)
 }
-
-var tagOfCreateElicitationResponseVariant = []string{"action"}
-
 func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationResponseVariant {
 	m := d.Mark()
-	tag, found := d.Tag("action")
+	o := jx.Outer{Up: outer, Tag: "action"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1686,7 +1624,6 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 		d.NoTag(m, "action")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationResponseVariant}
 	switch string(tag) {
 	case "accept":
 		x := new(ElicitationAcceptAction)

@@ -6,18 +6,28 @@ package jx
 // Tag finds the string value of a member of the object at the cursor; found is
 // false when there is no such member or it is no string. It looks no further
 // than that member, which should come first.
-func (d *Dec) Tag(member string) (v []byte, found bool) {
+func (d *Dec) Tag(member string) (v []byte, found bool) { return d.TagIn(&Outer{Tag: member}) }
+
+// TagIn is Tag for the tag of o, and notes in o where it is.
+func (d *Dec) TagIn(o *Outer) (v []byte, found bool) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(o.Up) {
 		return nil, false
 	}
+	o.end = d.p
+	leads := true
 	for name, more := d.Next(); more; name, more = d.Next() {
-		if string(name) == member {
+		if string(name) == o.Tag {
+			o.at = d.p
 			if d.Peek() == '"' {
 				v, found = d.StrBytes(), true
 			}
+			if leads && found {
+				o.end = d.p
+			}
 			break
 		}
+		leads = false
 		d.Skip()
 	}
 	if d.code != ok {

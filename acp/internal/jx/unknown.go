@@ -6,19 +6,58 @@ import (
 	"iter"
 )
 
-// Outer lists the members that enclosing unions and objects read from the very
-// object that is decoded now: tags, and the members shared by all variants.
+// Outer says which members enclosing unions and objects read from the very
+// object that is decoded now.
 type Outer struct {
 	Up    *Outer
-	Names []string
+	Tag   string   // of a union; see TagIn
+	Names []string // shared by all variants of a union, and read before them
+
+	at  int // offset of the value of the tag
+	end int // offset behind the tags at the front of the object
+}
+
+// ObjIn is Obj for an object of which outer has been read. It passes over the
+// tags at its front.
+func (d *Dec) ObjIn(outer *Outer) bool {
+	if !d.Obj() {
+		return false
+	}
+	for o := outer; o != nil; o = o.Up {
+		if o.end > d.p {
+			d.p, d.first = o.end, false
+			break
+		}
+	}
+	return true
+}
+
+// has reports whether the member whose name was read last belongs to outer. A
+// second tag is a duplicate member.
+func (d *Dec) has(outer *Outer, name []byte) bool {
+	for o := outer; o != nil; o = o.Up {
+		if o.Names == nil && string(name) == o.Tag {
+			if d.p != o.at {
+				d.Duplicate()
+			}
+			return true
+		}
+		for _, n := range o.Names {
+			if string(name) == n {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Unknown collects the members of one object that nobody declares.
-type Unknown struct {
+type Unknown struct{ members *members }
+
+type members struct {
 	text  []byte              // `{"a":1,"b":2`, without the closing brace
 	names []span              // of the members, quoted, in text
 	index map[string]struct{} // the same, once there are many
-	seen  uint64              // tags and shared members found, to refuse duplicates
 }
 
 type span struct{ from, to int }
@@ -26,66 +65,61 @@ type span struct{ from, to int }
 // manyUnknown is where comparing with every name gets slower than a map.
 const manyUnknown = 16
 
-// Add reads the value of member key, and keeps it unless outer has it.
-func (u *Unknown) Add(d *Dec, key []byte, outer *Outer) {
-	bit := uint64(1)
-	for o := outer; o != nil; o = o.Up {
-		for _, n := range o.Names {
-			if string(key) == n {
-				u.seen = d.Once(u.seen, bit)
-				d.Skip()
-				return
-			}
-			bit <<= 1
-		}
+// Add reads the value of the member whose name was read last, and keeps it
+// unless outer has it.
+func (u *Unknown) Add(d *Dec, name []byte, outer *Outer) {
+	if d.has(outer, name) {
+		d.Skip()
+		return
 	}
 	if d.Failed() {
 		return
 	}
-	if u.text == nil {
-		u.text = append(make([]byte, 0, 128), '{')
+	if u.members == nil {
+		u.members = &members{text: append(make([]byte, 0, 128), '{')}
 	}
-	u.text = Comma(u.text)
-	from := len(u.text)
-	u.text = AppendString(u.text, string(key))
-	if u.note(span{from, len(u.text)}) {
+	m := u.members
+	m.text = Comma(m.text)
+	from := len(m.text)
+	m.text = AppendString(m.text, string(name))
+	if m.note(span{from, len(m.text)}) {
 		d.Duplicate()
 		return
 	}
-	u.text = d.appendRaw(append(u.text, ':'))
+	m.text = d.appendRaw(append(m.text, ':'))
 }
 
 // note remembers a name and reports whether it was there before.
-func (u *Unknown) note(s span) bool {
-	name := u.text[s.from:s.to]
-	if u.index == nil {
-		for _, o := range u.names {
-			if bytes.Equal(u.text[o.from:o.to], name) {
+func (m *members) note(s span) bool {
+	name := m.text[s.from:s.to]
+	if m.index == nil {
+		for _, o := range m.names {
+			if bytes.Equal(m.text[o.from:o.to], name) {
 				return true
 			}
 		}
-		if u.names = append(u.names, s); len(u.names) < manyUnknown {
+		if m.names = append(m.names, s); len(m.names) < manyUnknown {
 			return false
 		}
-		u.index = make(map[string]struct{}, 2*manyUnknown)
-		for _, o := range u.names {
-			u.index[string(u.text[o.from:o.to])] = struct{}{}
+		m.index = make(map[string]struct{}, 2*manyUnknown)
+		for _, o := range m.names {
+			m.index[string(m.text[o.from:o.to])] = struct{}{}
 		}
 		return false
 	}
-	if _, dup := u.index[string(name)]; dup {
+	if _, dup := m.index[string(name)]; dup {
 		return true
 	}
-	u.index[string(name)] = struct{}{}
+	m.index[string(name)] = struct{}{}
 	return false
 }
 
 // Text returns the members as the text of an object, nil when there are none.
 func (u *Unknown) Text() []byte {
-	if u.text == nil {
+	if u.members == nil {
 		return nil
 	}
-	return append(u.text[:len(u.text):len(u.text)], '}')
+	return append(u.members.text, '}')
 }
 
 // Members ranges over the members of the object text obj. Text that is not an

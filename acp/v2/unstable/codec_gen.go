@@ -10,7 +10,7 @@ import (
 
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -120,7 +120,7 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -138,9 +138,9 @@ func (v *RequestPermissionSubjectOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = RequestPermissionSubjectOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfRequestPermissionSubject}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -163,7 +163,7 @@ func (v RequestPermissionSubjectOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -450,7 +450,7 @@ func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -468,9 +468,9 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ToolCallContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfToolCallContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -492,7 +492,7 @@ func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -510,9 +510,9 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ContentBlockOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfContentBlock}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -534,7 +534,7 @@ func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -655,7 +655,7 @@ func (v Annotations) MarshalJSON() ([]byte, error) {
 }
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -732,7 +732,7 @@ func (v TextContent) MarshalJSON() ([]byte, error) {
 }
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -831,7 +831,7 @@ func (v ImageContent) MarshalJSON() ([]byte, error) {
 }
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -913,7 +913,7 @@ func (v AudioContent) MarshalJSON() ([]byte, error) {
 }
 func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1036,7 +1036,7 @@ func (v Icon) MarshalJSON() ([]byte, error) {
 }
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1206,7 +1206,7 @@ func (v ResourceLink) MarshalJSON() ([]byte, error) {
 }
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1288,7 +1288,7 @@ func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 }
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1370,7 +1370,7 @@ func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 }
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1447,7 +1447,7 @@ func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 }
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1599,7 +1599,7 @@ func (v DiffChange) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -1617,9 +1617,9 @@ func (v *DiffChangeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = DiffChangeOther{}
-	tag, _ := d.Tag("operation")
+	o := jx.Outer{Tag: "operation"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfDiffChangeVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -1642,7 +1642,7 @@ func (v DiffChangeOther) MarshalJSON() ([]byte, error) {
 }
 func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1692,7 +1692,7 @@ func (v DiffPathChange) MarshalJSON() ([]byte, error) {
 }
 func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1747,7 +1747,7 @@ func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
 }
 func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1815,7 +1815,7 @@ func (v DiffPatch) MarshalJSON() ([]byte, error) {
 }
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1907,7 +1907,7 @@ func (v Diff) MarshalJSON() ([]byte, error) {
 }
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -1970,7 +1970,7 @@ func (v Terminal) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2049,7 +2049,7 @@ func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2117,7 +2117,7 @@ func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2172,7 +2172,7 @@ func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2235,7 +2235,7 @@ func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
 }
 func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2331,7 +2331,7 @@ func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 }
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2498,9 +2498,9 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationRequestOther{}
-	tag, _ := d.Tag("mode")
+	o := jx.Outer{Tag: "mode"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationRequestVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2523,7 +2523,7 @@ func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2587,7 +2587,7 @@ func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2637,7 +2637,7 @@ func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 }
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2774,7 +2774,7 @@ func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -2792,9 +2792,9 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ElicitationPropertySchemaOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfElicitationPropertySchema}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2817,7 +2817,7 @@ func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 }
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -2898,7 +2898,7 @@ func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3082,7 +3082,7 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3198,7 +3198,7 @@ func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3314,7 +3314,7 @@ func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3410,7 +3410,7 @@ func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -3428,9 +3428,9 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = MultiSelectItemsOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfMultiSelectItems}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -3453,7 +3453,7 @@ func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 }
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3531,7 +3531,7 @@ func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3609,7 +3609,7 @@ func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 }
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3871,7 +3871,7 @@ func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 }
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -3979,7 +3979,7 @@ func (v ExtRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4093,7 +4093,7 @@ func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4174,7 +4174,7 @@ func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4270,7 +4270,7 @@ func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4450,7 +4450,7 @@ func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4546,7 +4546,7 @@ func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4600,7 +4600,7 @@ func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4654,7 +4654,7 @@ func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4708,7 +4708,7 @@ func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4804,7 +4804,7 @@ func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4858,7 +4858,7 @@ func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4912,7 +4912,7 @@ func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -4966,7 +4966,7 @@ func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5020,7 +5020,7 @@ func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5074,7 +5074,7 @@ func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) 
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5142,7 +5142,7 @@ func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5210,7 +5210,7 @@ func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5264,7 +5264,7 @@ func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5318,7 +5318,7 @@ func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5372,7 +5372,7 @@ func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5426,7 +5426,7 @@ func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5480,7 +5480,7 @@ func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5548,7 +5548,7 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5602,7 +5602,7 @@ func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5657,7 +5657,7 @@ func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5692,9 +5692,9 @@ func (v *AuthMethodOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = AuthMethodOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfAuthMethod}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -5717,7 +5717,7 @@ func (v AuthMethodOther) MarshalJSON() ([]byte, error) {
 }
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5785,7 +5785,7 @@ func (v EnvVariable) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5915,7 +5915,7 @@ func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -5996,7 +5996,7 @@ func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6053,7 +6053,7 @@ func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6131,7 +6131,7 @@ func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6239,7 +6239,7 @@ func (v ProviderInfo) MarshalJSON() ([]byte, error) {
 }
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6306,7 +6306,7 @@ func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6362,7 +6362,7 @@ func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6418,7 +6418,7 @@ func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6475,7 +6475,7 @@ func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6570,7 +6570,7 @@ func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6689,7 +6689,7 @@ func (v AuthAccount) MarshalJSON() ([]byte, error) {
 }
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -6918,7 +6918,7 @@ func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -6936,9 +6936,9 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionConfigOptionOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionConfigOptionVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -6961,7 +6961,7 @@ func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7043,7 +7043,7 @@ func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7141,7 +7141,7 @@ func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7196,7 +7196,7 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7246,7 +7246,7 @@ func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 }
 func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7281,9 +7281,9 @@ func (v *AvailableCommandOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = AvailableCommandOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfAvailableCommand}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -7305,7 +7305,7 @@ func (v AvailableCommandOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -7323,9 +7323,9 @@ func (v *AvailableCommandInputOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = AvailableCommandInputOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfAvailableCommandInput}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -7348,7 +7348,7 @@ func (v AvailableCommandInputOther) MarshalJSON() ([]byte, error) {
 }
 func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7411,7 +7411,7 @@ func (v TextCommandInput) MarshalJSON() ([]byte, error) {
 }
 func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7492,7 +7492,7 @@ func (v Command) MarshalJSON() ([]byte, error) {
 }
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7590,7 +7590,7 @@ func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7726,7 +7726,7 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7783,7 +7783,7 @@ func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7909,7 +7909,7 @@ func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -7965,7 +7965,7 @@ func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8022,7 +8022,7 @@ func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8097,7 +8097,7 @@ func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8115,9 +8115,9 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = StateUpdateOther{}
-	tag, _ := d.Tag("state")
+	o := jx.Outer{Tag: "state"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfStateUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -8139,7 +8139,7 @@ func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8157,9 +8157,9 @@ func (v *BackgroundWorkOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = BackgroundWorkOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfBackgroundWork}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -8182,7 +8182,7 @@ func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) {
 }
 func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8245,7 +8245,7 @@ func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
 }
 func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8308,7 +8308,7 @@ func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
 }
 func (v *BackgroundSubagent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8370,7 +8370,7 @@ func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8453,7 +8453,7 @@ func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8536,7 +8536,7 @@ func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8598,7 +8598,7 @@ func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8654,7 +8654,7 @@ func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
 }
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -8872,7 +8872,7 @@ func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8909,7 +8909,7 @@ func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8946,7 +8946,7 @@ func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -8983,7 +8983,7 @@ func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -9020,7 +9020,7 @@ func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -9057,7 +9057,7 @@ func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -9094,7 +9094,7 @@ func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -9112,9 +9112,9 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = IdleStateUpdateOther{}
-	tag, _ := d.Tag("stopReason")
+	o := jx.Outer{Tag: "stopReason"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfIdleStateUpdateVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -9136,7 +9136,7 @@ func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9218,7 +9218,7 @@ func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9301,7 +9301,7 @@ func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9363,7 +9363,7 @@ func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9483,7 +9483,7 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9539,7 +9539,7 @@ func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9595,7 +9595,7 @@ func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9652,7 +9652,7 @@ func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9734,7 +9734,7 @@ func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9823,7 +9823,7 @@ func (v ExtResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -9890,7 +9890,7 @@ func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -9908,9 +9908,9 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionUpdateOther{}
-	tag, _ := d.Tag("sessionUpdate")
+	o := jx.Outer{Tag: "sessionUpdate"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -9933,7 +9933,7 @@ func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 }
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10001,7 +10001,7 @@ func (v ContentChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10110,7 +10110,7 @@ func (v UserMessage) MarshalJSON() ([]byte, error) {
 }
 func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10219,7 +10219,7 @@ func (v AgentMessage) MarshalJSON() ([]byte, error) {
 }
 func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10328,7 +10328,7 @@ func (v AgentThought) MarshalJSON() ([]byte, error) {
 }
 func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10396,7 +10396,7 @@ func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10458,7 +10458,7 @@ func (v TerminalOutput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10541,7 +10541,7 @@ func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10608,7 +10608,7 @@ func (v TerminalSize) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10676,7 +10676,7 @@ func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10731,7 +10731,7 @@ func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10913,7 +10913,7 @@ func (v TerminalUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -10981,7 +10981,7 @@ func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11011,9 +11011,9 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = PlanUpdateContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfPlanUpdateContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -11036,7 +11036,7 @@ func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11109,7 +11109,7 @@ func (v PlanEntry) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11196,7 +11196,7 @@ func (v PlanItems) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11264,7 +11264,7 @@ func (v PlanFile) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11332,7 +11332,7 @@ func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11395,7 +11395,7 @@ func (v PlanUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11458,7 +11458,7 @@ func (v PlanRemoved) MarshalJSON() ([]byte, error) {
 }
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11540,7 +11540,7 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11621,7 +11621,7 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11726,7 +11726,7 @@ func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11794,7 +11794,7 @@ func (v Cost) MarshalJSON() ([]byte, error) {
 }
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11882,7 +11882,7 @@ func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -11964,7 +11964,7 @@ func (v Notice) MarshalJSON() ([]byte, error) {
 }
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12098,7 +12098,7 @@ func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12165,7 +12165,7 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12233,7 +12233,7 @@ func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12288,7 +12288,7 @@ func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12485,7 +12485,7 @@ func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12674,7 +12674,7 @@ func (v SessionMessage) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12742,7 +12742,7 @@ func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 }
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12805,7 +12805,7 @@ func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -12926,7 +12926,7 @@ func (v ExtNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13007,7 +13007,7 @@ func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13089,7 +13089,7 @@ func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13157,7 +13157,7 @@ func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13211,7 +13211,7 @@ func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13293,7 +13293,7 @@ func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13347,7 +13347,7 @@ func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13402,7 +13402,7 @@ func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 }
 func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13464,7 +13464,7 @@ func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13519,7 +13519,7 @@ func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13617,7 +13617,7 @@ func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13679,7 +13679,7 @@ func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13733,7 +13733,7 @@ func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13788,7 +13788,7 @@ func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -13908,7 +13908,7 @@ func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -13926,9 +13926,9 @@ func (v *MCPServerOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = MCPServerOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfMCPServer}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -13951,7 +13951,7 @@ func (v MCPServerOther) MarshalJSON() ([]byte, error) {
 }
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14019,7 +14019,7 @@ func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14111,7 +14111,7 @@ func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14179,7 +14179,7 @@ func (v MCPServerACP) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14295,7 +14295,7 @@ func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 }
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14377,7 +14377,7 @@ func (v SystemPrompt) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14462,7 +14462,7 @@ func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14525,7 +14525,7 @@ func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14651,7 +14651,7 @@ func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14714,7 +14714,7 @@ func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14777,7 +14777,7 @@ func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14840,7 +14840,7 @@ func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -14908,7 +14908,7 @@ func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15042,7 +15042,7 @@ func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -15060,9 +15060,9 @@ func (v *ReplayFromOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ReplayFromOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfReplayFrom}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -15084,7 +15084,7 @@ func (v ReplayFromOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15139,7 +15139,7 @@ func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
 }
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15202,7 +15202,7 @@ func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15270,7 +15270,7 @@ func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15413,7 +15413,7 @@ func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15463,7 +15463,7 @@ func (v SetSessionConfigOptionRequestID) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15513,7 +15513,7 @@ func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 }
 func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15543,9 +15543,9 @@ func (v *SetSessionConfigOptionRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSetSessionConfigOptionRequestVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -15568,7 +15568,7 @@ func (v SetSessionConfigOptionRequestOther) MarshalJSON() ([]byte, error) {
 }
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15651,7 +15651,7 @@ func (v PromptRequest) MarshalJSON() ([]byte, error) {
 }
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15713,7 +15713,7 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -15731,9 +15731,9 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = RequestPermissionOutcomeOther{}
-	tag, _ := d.Tag("outcome")
+	o := jx.Outer{Tag: "outcome"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfRequestPermissionOutcome}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -15755,7 +15755,7 @@ func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15810,7 +15810,7 @@ func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 }
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -15934,7 +15934,7 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -15971,7 +15971,7 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -16008,7 +16008,7 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
@@ -16026,9 +16026,9 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationResponseOther{}
-	tag, _ := d.Tag("action")
+	o := jx.Outer{Tag: "action"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationResponseVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -16050,7 +16050,7 @@ func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16119,7 +16119,7 @@ func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 }
 func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16182,7 +16182,7 @@ func (v MessageMCPResponseResult) MarshalJSON() ([]byte, error) {
 }
 func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16245,7 +16245,7 @@ func (v MessageMCPResponseError) MarshalJSON() ([]byte, error) {
 }
 func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16307,7 +16307,7 @@ func (v MCPError) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16370,7 +16370,7 @@ func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16452,7 +16452,7 @@ func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16515,7 +16515,7 @@ func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
 }
 func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
@@ -16611,7 +16611,7 @@ func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
 }
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64

@@ -26,7 +26,11 @@ func (g *gen) decodeStruct(f *jen.File, s structType) {
 	if len(required) > 0 || s.union != nil {
 		body = append(body, line("m := d.Mark()"))
 	}
-	body = append(body, block(line("if !d.Obj()"), line("return")))
+	open := line("if !d.Obj()")
+	if s.extra() != "" {
+		open = line("if !d.ObjIn(outer)")
+	}
+	body = append(body, block(open, line("return")))
 	if len(bits) > 0 {
 		body = append(body, line("var seen uint64"))
 	}
