@@ -43,6 +43,7 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -80,6 +81,7 @@ func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -125,6 +127,7 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -168,6 +171,7 @@ func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -212,6 +216,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -256,6 +261,7 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -386,6 +392,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -412,7 +419,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content[i])
+			b = AppendToolCallContent(b, v.Content[i])
 		}
 		b = append(b, ']')
 	}
@@ -465,6 +472,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -475,6 +483,7 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -507,6 +516,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -517,6 +527,7 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -549,6 +560,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -613,6 +625,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Annotations) appendMembers(b []byte) []byte {
 	if v.Audience != nil {
 		b = append(jx.Comma(b), `"audience":`...)
@@ -663,6 +676,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 func (v Annotations) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -703,6 +717,7 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -740,6 +755,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 func (v TextContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -793,6 +809,7 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ImageContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -836,6 +853,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 func (v ImageContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -879,6 +897,7 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AudioContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -918,6 +937,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 func (v AudioContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1001,6 +1021,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResourceLink) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -1056,6 +1077,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1099,6 +1121,7 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	if v.MimeType.OK {
 		b = append(jx.Comma(b), `"mimeType":`...)
@@ -1138,6 +1161,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1181,6 +1205,7 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
@@ -1220,6 +1245,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1260,13 +1286,14 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
 	b = append(jx.Comma(b), `"resource":`...)
-	b = appendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1297,6 +1324,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1327,9 +1355,10 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1360,6 +1389,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 func (v Content) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1403,6 +1433,7 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Diff) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
@@ -1442,6 +1473,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 func (v Diff) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1472,6 +1504,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -1505,6 +1538,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 func (v Terminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1545,6 +1579,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
@@ -1582,6 +1617,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1618,6 +1654,7 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -1655,6 +1692,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1726,6 +1764,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1791,6 +1830,7 @@ func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1824,6 +1864,7 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -1859,6 +1900,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1892,6 +1934,7 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1927,6 +1970,7 @@ func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1960,6 +2004,7 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1995,6 +2040,7 @@ func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2028,6 +2074,7 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2063,6 +2110,7 @@ func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
 func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2096,6 +2144,7 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2131,6 +2180,7 @@ func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2201,6 +2251,7 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2218,6 +2269,7 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	d.Rewind(m)
 	v.Variant = decodeCreateElicitationRequestOtherVariant(d, outer)
 }
+
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return appendCreateElicitationRequestOtherVariantMembers(b, v.Variant)
 }
@@ -2250,6 +2302,7 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2281,6 +2334,7 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2314,6 +2368,7 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2335,6 +2390,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -2364,6 +2420,7 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2444,6 +2501,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	if v.Type.OK {
 		b = append(jx.Comma(b), `"type":`...)
@@ -2460,7 +2518,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Properties[k]
-			b = appendElicitationPropertySchema(b, e)
+			b = AppendElicitationPropertySchema(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -2509,6 +2567,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2519,6 +2578,7 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -2551,6 +2611,7 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2594,6 +2655,7 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
@@ -2633,6 +2695,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2736,6 +2799,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -2817,6 +2881,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2882,6 +2947,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -2933,6 +2999,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2998,6 +3065,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3049,6 +3117,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3102,6 +3171,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3145,6 +3215,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3155,6 +3226,7 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -3187,6 +3259,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3225,6 +3298,7 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"enum":`...)
 	b = append(b, '[')
@@ -3265,6 +3339,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3303,6 +3378,7 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"anyOf":`...)
 	b = append(b, '[')
@@ -3343,6 +3419,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3426,6 +3503,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3444,7 +3522,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.MaxItems.V))
 	}
 	b = append(jx.Comma(b), `"items":`...)
-	b = appendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
 		b = append(jx.Comma(b), `"default":`...)
 		b = append(b, '[')
@@ -3486,6 +3564,7 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3543,6 +3622,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3605,6 +3685,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -3631,6 +3712,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3702,6 +3784,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -3716,7 +3799,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAuthMethod(b, v.AuthMethods[i])
+			b = AppendAuthMethod(b, v.AuthMethods[i])
 		}
 		b = append(b, ']')
 	}
@@ -3754,6 +3837,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3826,6 +3910,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	if v.LoadSession {
 		b = append(jx.Comma(b), `"loadSession":`...)
@@ -3877,6 +3962,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3927,6 +4013,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	if v.Image {
 		b = append(jx.Comma(b), `"image":`...)
@@ -3970,6 +4057,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4011,6 +4099,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	if v.HTTP {
 		b = append(jx.Comma(b), `"http":`...)
@@ -4050,6 +4139,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4123,6 +4213,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	if v.List != nil {
 		b = append(jx.Comma(b), `"list":`...)
@@ -4174,6 +4265,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4197,6 +4289,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4228,6 +4321,7 @@ func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4251,6 +4345,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4282,6 +4377,7 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4305,6 +4401,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4336,6 +4433,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4359,6 +4457,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4390,6 +4489,7 @@ func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4413,6 +4513,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4444,6 +4545,7 @@ func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4477,6 +4579,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Logout != nil {
 		b = append(jx.Comma(b), `"logout":`...)
@@ -4512,6 +4615,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4535,6 +4639,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4566,6 +4671,7 @@ func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4638,6 +4744,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -4699,6 +4806,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4742,6 +4850,7 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -4781,6 +4890,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4824,6 +4934,7 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -4863,6 +4974,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4886,6 +4998,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4919,6 +5032,7 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4942,6 +5056,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4975,6 +5090,7 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 func (v LogoutResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5036,6 +5152,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -5084,6 +5201,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5135,6 +5253,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionModeState) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
@@ -5177,6 +5296,7 @@ func (v *SessionModeState) AppendJSON(b []byte) []byte {
 func (v SessionModeState) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5220,6 +5340,7 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -5259,6 +5380,7 @@ func (v *SessionMode) AppendJSON(b []byte) []byte {
 func (v SessionMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -5362,6 +5484,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5372,6 +5495,7 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -5404,6 +5528,7 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5447,6 +5572,7 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -5486,6 +5612,7 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5540,6 +5667,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"group":`...)
 	b = jx.AppendString(b, string(v.Group))
@@ -5584,6 +5712,7 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5608,11 +5737,12 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
-	b = appendSessionConfigSelectOptions(b, v.Options)
+	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra)
 }
 
@@ -5639,6 +5769,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5660,6 +5791,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
@@ -5689,6 +5821,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5743,6 +5876,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
 		b = append(jx.Comma(b), `"modes":`...)
@@ -5791,6 +5925,7 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5849,6 +5984,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessions":`...)
 	b = append(b, '[')
@@ -5893,6 +6029,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5957,6 +6094,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -6011,6 +6149,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6034,6 +6173,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6067,6 +6207,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6121,6 +6262,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
 		b = append(jx.Comma(b), `"modes":`...)
@@ -6169,6 +6311,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6192,6 +6335,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6225,6 +6369,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6248,6 +6393,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6281,6 +6427,7 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6329,6 +6476,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -6369,6 +6517,7 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6399,6 +6548,7 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"stopReason":`...)
 	b = jx.AppendString(b, string(v.StopReason))
@@ -6432,6 +6582,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -6458,6 +6609,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6491,11 +6643,12 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
-	b = appendSessionUpdate(b, v.Update)
+	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -6526,6 +6679,7 @@ func (v *SessionNotification) AppendJSON(b []byte) []byte {
 func (v SessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6536,6 +6690,7 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -6568,6 +6723,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6608,9 +6764,10 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.MessageID.OK {
 		b = append(jx.Comma(b), `"messageId":`...)
 		b = jx.AppendString(b, string(v.MessageID.V))
@@ -6645,6 +6802,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6768,6 +6926,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -6792,7 +6951,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content[i])
+			b = AppendToolCallContent(b, v.Content[i])
 		}
 		b = append(b, ']')
 	}
@@ -6845,6 +7004,7 @@ func (v *ToolCall) AppendJSON(b []byte) []byte {
 func (v ToolCall) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6881,6 +7041,7 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
@@ -6918,6 +7079,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6966,6 +7128,7 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Plan) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"entries":`...)
 	b = append(b, '[')
@@ -7006,6 +7169,7 @@ func (v *Plan) AppendJSON(b []byte) []byte {
 func (v Plan) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7048,6 +7212,7 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -7055,7 +7220,7 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
 		b = append(jx.Comma(b), `"input":`...)
-		b = appendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(b, v.Input)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7087,6 +7252,7 @@ func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 func (v AvailableCommand) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7117,6 +7283,7 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
@@ -7150,6 +7317,7 @@ func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
 func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7198,6 +7366,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"availableCommands":`...)
 	b = append(b, '[')
@@ -7238,6 +7407,7 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7268,6 +7438,7 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
@@ -7301,6 +7472,7 @@ func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7349,6 +7521,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -7389,6 +7562,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7436,6 +7610,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	switch v.Title.State {
 	case PatchNull:
@@ -7483,6 +7658,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7516,6 +7692,7 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
@@ -7551,6 +7728,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 func (v Cost) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7594,6 +7772,7 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
@@ -7633,6 +7812,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7676,6 +7856,7 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
@@ -7715,6 +7896,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 func (v Notice) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7787,6 +7969,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
@@ -7803,7 +7986,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Summary.V[i])
+			b = AppendContentBlock(b, v.Summary.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -7849,6 +8032,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7882,11 +8066,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -7917,6 +8102,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7947,6 +8133,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
@@ -7980,6 +8167,7 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -8006,6 +8194,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8056,6 +8245,7 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -8097,6 +8287,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8169,6 +8360,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	if v.Fs != nil {
 		b = append(jx.Comma(b), `"fs":`...)
@@ -8220,6 +8412,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8261,6 +8454,7 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 	if v.ReadTextFile {
 		b = append(jx.Comma(b), `"readTextFile":`...)
@@ -8300,6 +8494,7 @@ func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8353,6 +8548,7 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 	if v.Compaction != nil {
 		b = append(jx.Comma(b), `"compaction":`...)
@@ -8396,6 +8592,7 @@ func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8406,6 +8603,7 @@ func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8433,6 +8631,7 @@ func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8466,6 +8665,7 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 	if v.Boolean != nil {
 		b = append(jx.Comma(b), `"boolean":`...)
@@ -8501,6 +8701,7 @@ func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8524,6 +8725,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -8555,6 +8757,7 @@ func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
 func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8565,6 +8768,7 @@ func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8592,6 +8796,7 @@ func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8624,6 +8829,7 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Terminal {
 		b = append(jx.Comma(b), `"terminal":`...)
@@ -8659,6 +8865,7 @@ func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8702,6 +8909,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	if v.Form != nil {
 		b = append(jx.Comma(b), `"form":`...)
@@ -8741,6 +8949,7 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8764,6 +8973,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -8795,6 +9005,7 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8818,6 +9029,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -8849,6 +9061,7 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8879,6 +9092,7 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -8912,6 +9126,7 @@ func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8935,6 +9150,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -8966,6 +9182,7 @@ func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 func (v LogoutRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9022,6 +9239,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
@@ -9042,7 +9260,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMCPServer(b, v.MCPServers[i])
+		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -9075,6 +9293,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9108,6 +9327,7 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -9143,6 +9363,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9189,6 +9410,7 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -9233,6 +9455,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9279,6 +9502,7 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -9323,6 +9547,7 @@ func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9382,6 +9607,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -9435,6 +9661,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9494,6 +9721,7 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"mcpServers":`...)
 	b = append(b, '[')
@@ -9501,7 +9729,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMCPServer(b, v.MCPServers[i])
+		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
 	b = append(jx.Comma(b), `"cwd":`...)
@@ -9549,6 +9777,7 @@ func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9584,6 +9813,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	if v.Cwd.OK {
 		b = append(jx.Comma(b), `"cwd":`...)
@@ -9623,6 +9853,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9653,6 +9884,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -9686,6 +9918,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9745,6 +9978,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -9768,7 +10002,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -9802,6 +10036,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9832,6 +10067,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -9865,6 +10101,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9898,6 +10135,7 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -9933,6 +10171,7 @@ func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -10008,6 +10247,7 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10029,6 +10269,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
@@ -10058,6 +10299,7 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10079,6 +10321,7 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -10108,6 +10351,7 @@ func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestValueID) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10149,6 +10393,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -10158,7 +10403,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Prompt[i])
+		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -10191,6 +10436,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10214,6 +10460,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10247,6 +10494,7 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10277,6 +10525,7 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
@@ -10310,6 +10559,7 @@ func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10340,9 +10590,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
-	b = appendRequestPermissionOutcome(b, v.Outcome)
+	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -10373,6 +10624,7 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10383,6 +10635,7 @@ func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10410,6 +10663,7 @@ func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
 func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10420,6 +10674,7 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -10452,6 +10707,7 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10482,6 +10738,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -10515,6 +10772,7 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10545,6 +10803,7 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -10578,6 +10837,7 @@ func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10621,6 +10881,7 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"output":`...)
 	b = jx.AppendString(b, v.Output)
@@ -10660,6 +10921,7 @@ func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10703,6 +10965,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
 		b = append(jx.Comma(b), `"exitCode":`...)
@@ -10742,6 +11005,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10765,6 +11029,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10798,6 +11063,7 @@ func (v *ReleaseTerminalResponse) AppendJSON(b []byte) []byte {
 func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10841,6 +11107,7 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
 		b = append(jx.Comma(b), `"exitCode":`...)
@@ -10882,6 +11149,7 @@ func (v *WaitForTerminalExitResponse) AppendJSON(b []byte) []byte {
 func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10905,6 +11173,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10938,6 +11207,7 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -11000,6 +11270,7 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11010,6 +11281,7 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -11037,6 +11309,7 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11047,6 +11320,7 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -11074,6 +11348,7 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11084,6 +11359,7 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -11116,6 +11392,7 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11146,6 +11423,7 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
@@ -11154,7 +11432,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Content[k]
-			b = appendElicitationContentValue(b, e)
+			b = AppendElicitationContentValue(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -11184,6 +11462,7 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11214,6 +11493,7 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -11247,6 +11527,7 @@ func (v *CancelNotification) AppendJSON(b []byte) []byte {
 func (v CancelNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11277,6 +11558,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -11310,6 +11592,7 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolKind) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11337,6 +11620,7 @@ func (v *ToolKind) decode(d *jx.Dec) {
 		d.BadTag(m, "ToolKind", s)
 	}
 }
+
 func (v *ToolCallStatus) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11352,6 +11636,7 @@ func (v *ToolCallStatus) decode(d *jx.Dec) {
 		d.BadTag(m, "ToolCallStatus", s)
 	}
 }
+
 func (v *Role) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11363,6 +11648,7 @@ func (v *Role) decode(d *jx.Dec) {
 		d.BadTag(m, "Role", s)
 	}
 }
+
 func (v *PermissionOptionKind) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11378,6 +11664,7 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 		d.BadTag(m, "PermissionOptionKind", s)
 	}
 }
+
 func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11387,6 +11674,7 @@ func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 		d.BadTag(m, "ElicitationSchemaType", s)
 	}
 }
+
 func (v *StringFormat) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11402,6 +11690,7 @@ func (v *StringFormat) decode(d *jx.Dec) {
 		d.BadTag(m, "StringFormat", s)
 	}
 }
+
 func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "mode":
@@ -11416,6 +11705,7 @@ func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 		*v = SessionConfigOptionCategory(s)
 	}
 }
+
 func (v *StopReason) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11433,6 +11723,7 @@ func (v *StopReason) decode(d *jx.Dec) {
 		d.BadTag(m, "StopReason", s)
 	}
 }
+
 func (v *PlanEntryPriority) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11446,6 +11737,7 @@ func (v *PlanEntryPriority) decode(d *jx.Dec) {
 		d.BadTag(m, "PlanEntryPriority", s)
 	}
 }
+
 func (v *PlanEntryStatus) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -11459,6 +11751,7 @@ func (v *PlanEntryStatus) decode(d *jx.Dec) {
 		d.BadTag(m, "PlanEntryStatus", s)
 	}
 }
+
 func (v *NoticeSeverity) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "info":
@@ -11471,6 +11764,7 @@ func (v *NoticeSeverity) decode(d *jx.Dec) {
 		*v = NoticeSeverity(s)
 	}
 }
+
 func (v *CompactionStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "in_progress":

@@ -44,6 +44,7 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -81,6 +82,7 @@ func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -126,6 +128,7 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -169,6 +172,7 @@ func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -213,6 +217,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -257,6 +262,7 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -387,6 +393,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -413,7 +420,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content[i])
+			b = AppendToolCallContent(b, v.Content[i])
 		}
 		b = append(b, ']')
 	}
@@ -466,6 +473,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -476,6 +484,7 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -508,6 +517,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -518,6 +528,7 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -550,6 +561,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -614,6 +626,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Annotations) appendMembers(b []byte) []byte {
 	if v.Audience != nil {
 		b = append(jx.Comma(b), `"audience":`...)
@@ -664,6 +677,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 func (v Annotations) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -704,6 +718,7 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -741,6 +756,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 func (v TextContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -794,6 +810,7 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ImageContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -837,6 +854,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 func (v ImageContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -880,6 +898,7 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AudioContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -919,6 +938,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 func (v AudioContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1002,6 +1022,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResourceLink) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -1057,6 +1078,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1100,6 +1122,7 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	if v.MimeType.OK {
 		b = append(jx.Comma(b), `"mimeType":`...)
@@ -1139,6 +1162,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1182,6 +1206,7 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
@@ -1221,6 +1246,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1261,13 +1287,14 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
 	b = append(jx.Comma(b), `"resource":`...)
-	b = appendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1298,6 +1325,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1328,9 +1356,10 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1361,6 +1390,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 func (v Content) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1404,6 +1434,7 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Diff) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
@@ -1443,6 +1474,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 func (v Diff) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1473,6 +1505,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -1506,6 +1539,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 func (v Terminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1546,6 +1580,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
@@ -1583,6 +1618,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1619,6 +1655,7 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -1656,6 +1693,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1727,6 +1765,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1792,6 +1831,7 @@ func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1825,6 +1865,7 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -1860,6 +1901,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1893,6 +1935,7 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1928,6 +1971,7 @@ func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1961,6 +2005,7 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1996,6 +2041,7 @@ func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2029,6 +2075,7 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2064,6 +2111,7 @@ func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
 func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2097,6 +2145,7 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2132,6 +2181,7 @@ func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2202,6 +2252,7 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2219,6 +2270,7 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	d.Rewind(m)
 	v.Variant = decodeCreateElicitationRequestOtherVariant(d, outer)
 }
+
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return appendCreateElicitationRequestOtherVariantMembers(b, v.Variant)
 }
@@ -2251,6 +2303,7 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2282,6 +2335,7 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2315,6 +2369,7 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2336,6 +2391,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -2365,6 +2421,7 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2445,6 +2502,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	if v.Type.OK {
 		b = append(jx.Comma(b), `"type":`...)
@@ -2461,7 +2519,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Properties[k]
-			b = appendElicitationPropertySchema(b, e)
+			b = AppendElicitationPropertySchema(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -2510,6 +2568,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2520,6 +2579,7 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -2552,6 +2612,7 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2595,6 +2656,7 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
@@ -2634,6 +2696,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2737,6 +2800,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -2818,6 +2882,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2883,6 +2948,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -2934,6 +3000,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2999,6 +3066,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3050,6 +3118,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3103,6 +3172,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3146,6 +3216,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3156,6 +3227,7 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -3188,6 +3260,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3226,6 +3299,7 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"enum":`...)
 	b = append(b, '[')
@@ -3266,6 +3340,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3304,6 +3379,7 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"anyOf":`...)
 	b = append(b, '[')
@@ -3344,6 +3420,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3427,6 +3504,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3445,7 +3523,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.MaxItems.V))
 	}
 	b = append(jx.Comma(b), `"items":`...)
-	b = appendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
 		b = append(jx.Comma(b), `"default":`...)
 		b = append(b, '[')
@@ -3487,6 +3565,7 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3544,6 +3623,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3606,6 +3686,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3647,6 +3728,7 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
@@ -3688,6 +3770,7 @@ func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -3714,6 +3797,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3785,6 +3869,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -3799,7 +3884,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAuthMethod(b, v.AuthMethods[i])
+			b = AppendAuthMethod(b, v.AuthMethods[i])
 		}
 		b = append(b, ']')
 	}
@@ -3837,6 +3922,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3919,6 +4005,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	if v.LoadSession {
 		b = append(jx.Comma(b), `"loadSession":`...)
@@ -3974,6 +4061,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4024,6 +4112,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	if v.Image {
 		b = append(jx.Comma(b), `"image":`...)
@@ -4067,6 +4156,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4117,6 +4207,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	if v.HTTP {
 		b = append(jx.Comma(b), `"http":`...)
@@ -4160,6 +4251,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4283,6 +4375,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	if v.List != nil {
 		b = append(jx.Comma(b), `"list":`...)
@@ -4354,6 +4447,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4377,6 +4471,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4408,6 +4503,7 @@ func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4431,6 +4527,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4462,6 +4559,7 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4485,6 +4583,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4516,6 +4615,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4549,6 +4649,7 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 	if v.Mode != nil {
 		b = append(jx.Comma(b), `"mode":`...)
@@ -4584,6 +4685,7 @@ func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4617,6 +4719,7 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 	if v.Override != nil {
 		b = append(jx.Comma(b), `"override":`...)
@@ -4652,6 +4755,7 @@ func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4675,6 +4779,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4706,6 +4811,7 @@ func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4729,6 +4835,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4760,6 +4867,7 @@ func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4783,6 +4891,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4814,6 +4923,7 @@ func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4837,6 +4947,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4868,6 +4979,7 @@ func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4891,6 +5003,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4922,6 +5035,7 @@ func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4945,6 +5059,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4976,6 +5091,7 @@ func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4999,6 +5115,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5030,6 +5147,7 @@ func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5073,6 +5191,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Status != nil {
 		b = append(jx.Comma(b), `"status":`...)
@@ -5112,6 +5231,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5135,6 +5255,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5166,6 +5287,7 @@ func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5189,6 +5311,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5220,6 +5343,7 @@ func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5243,6 +5367,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5274,6 +5399,7 @@ func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5346,6 +5472,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -5407,6 +5534,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5450,6 +5578,7 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -5489,6 +5618,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5532,6 +5662,7 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -5571,6 +5702,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5594,6 +5726,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5627,6 +5760,7 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5665,6 +5799,7 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providers":`...)
 	b = append(b, '[')
@@ -5705,6 +5840,7 @@ func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5765,6 +5901,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -5813,6 +5950,7 @@ func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 func (v ProviderInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5846,6 +5984,7 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"apiType":`...)
 	b = jx.AppendString(b, string(v.APIType))
@@ -5881,6 +6020,7 @@ func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5904,6 +6044,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5937,6 +6078,7 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5960,6 +6102,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5993,6 +6136,7 @@ func (v *DisableProviderResponse) AppendJSON(b []byte) []byte {
 func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6016,6 +6160,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6049,6 +6194,7 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 func (v LogoutResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6100,6 +6246,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
@@ -6144,6 +6291,7 @@ func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6214,6 +6362,7 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthAccount) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"label":`...)
 	b = jx.AppendString(b, v.Label)
@@ -6263,6 +6412,7 @@ func (v *AuthAccount) AppendJSON(b []byte) []byte {
 func (v AuthAccount) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6324,6 +6474,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -6372,6 +6523,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6423,6 +6575,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionModeState) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
@@ -6465,6 +6618,7 @@ func (v *SessionModeState) AppendJSON(b []byte) []byte {
 func (v SessionModeState) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6508,6 +6662,7 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -6547,6 +6702,7 @@ func (v *SessionMode) AppendJSON(b []byte) []byte {
 func (v SessionMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -6650,6 +6806,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6660,6 +6817,7 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -6692,6 +6850,7 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6735,6 +6894,7 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -6774,6 +6934,7 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6828,6 +6989,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"group":`...)
 	b = jx.AppendString(b, string(v.Group))
@@ -6872,6 +7034,7 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6896,11 +7059,12 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
-	b = appendSessionConfigSelectOptions(b, v.Options)
+	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra)
 }
 
@@ -6927,6 +7091,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6948,6 +7113,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
@@ -6977,6 +7143,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7031,6 +7198,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
 		b = append(jx.Comma(b), `"modes":`...)
@@ -7079,6 +7247,7 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7137,6 +7306,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessions":`...)
 	b = append(b, '[')
@@ -7181,6 +7351,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7255,6 +7426,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -7313,6 +7485,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7336,6 +7509,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7369,6 +7543,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7430,6 +7605,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -7478,6 +7654,7 @@ func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7501,6 +7678,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7534,6 +7712,7 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7557,6 +7736,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7590,6 +7770,7 @@ func (v *UnarchiveSessionResponse) AppendJSON(b []byte) []byte {
 func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7620,6 +7801,7 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
@@ -7653,6 +7835,7 @@ func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7683,6 +7866,7 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
@@ -7716,6 +7900,7 @@ func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7770,6 +7955,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
 		b = append(jx.Comma(b), `"modes":`...)
@@ -7818,6 +8004,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7841,6 +8028,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7874,6 +8062,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7897,6 +8086,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7930,6 +8120,7 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7978,6 +8169,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -8018,6 +8210,7 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8058,6 +8251,7 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"stopReason":`...)
 	b = jx.AppendString(b, string(v.StopReason))
@@ -8095,6 +8289,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8161,6 +8356,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Usage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"totalTokens":`...)
 	b = jx.AppendUint(b, uint64(v.TotalTokens))
@@ -8210,6 +8406,7 @@ func (v *Usage) AppendJSON(b []byte) []byte {
 func (v Usage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -8236,6 +8433,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8269,11 +8467,12 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
-	b = appendSessionUpdate(b, v.Update)
+	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -8304,6 +8503,7 @@ func (v *SessionNotification) AppendJSON(b []byte) []byte {
 func (v SessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8314,6 +8514,7 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -8346,6 +8547,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8386,9 +8588,10 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.MessageID.OK {
 		b = append(jx.Comma(b), `"messageId":`...)
 		b = jx.AppendString(b, string(v.MessageID.V))
@@ -8423,6 +8626,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8546,6 +8750,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -8570,7 +8775,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content[i])
+			b = AppendToolCallContent(b, v.Content[i])
 		}
 		b = append(b, ']')
 	}
@@ -8623,6 +8828,7 @@ func (v *ToolCall) AppendJSON(b []byte) []byte {
 func (v ToolCall) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8659,6 +8865,7 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
@@ -8696,6 +8903,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8744,6 +8952,7 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Plan) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"entries":`...)
 	b = append(b, '[')
@@ -8784,6 +8993,7 @@ func (v *Plan) AppendJSON(b []byte) []byte {
 func (v Plan) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8794,6 +9004,7 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -8826,6 +9037,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8877,6 +9089,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -8919,6 +9132,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 func (v PlanItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8952,6 +9166,7 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -8987,6 +9202,7 @@ func (v *PlanFile) AppendJSON(b []byte) []byte {
 func (v PlanFile) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9020,6 +9236,7 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -9055,6 +9272,7 @@ func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9085,9 +9303,10 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
-	b = appendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9118,6 +9337,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 func (v PlanUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9148,6 +9368,7 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -9181,6 +9402,7 @@ func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 func (v PlanRemoved) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9223,6 +9445,7 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -9230,7 +9453,7 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
 		b = append(jx.Comma(b), `"input":`...)
-		b = appendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(b, v.Input)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -9262,6 +9485,7 @@ func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 func (v AvailableCommand) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9292,6 +9516,7 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
@@ -9325,6 +9550,7 @@ func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
 func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9373,6 +9599,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"availableCommands":`...)
 	b = append(b, '[')
@@ -9413,6 +9640,7 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9443,6 +9671,7 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
@@ -9476,6 +9705,7 @@ func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9524,6 +9754,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -9564,6 +9795,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9611,6 +9843,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	switch v.Title.State {
 	case acp.PatchNull:
@@ -9658,6 +9891,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9691,6 +9925,7 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
@@ -9726,6 +9961,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 func (v Cost) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9769,6 +10005,7 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
@@ -9808,6 +10045,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9851,6 +10089,7 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
@@ -9890,6 +10129,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 func (v Notice) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9962,6 +10202,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
@@ -9978,7 +10219,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Summary.V[i])
+			b = AppendContentBlock(b, v.Summary.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -10024,6 +10265,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10057,11 +10299,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -10092,6 +10335,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10125,6 +10369,7 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 	if v.Cancel != nil {
 		b = append(jx.Comma(b), `"cancel":`...)
@@ -10160,6 +10405,7 @@ func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
 func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10183,6 +10429,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10214,6 +10461,7 @@ func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10224,6 +10472,7 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -10256,6 +10505,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10279,6 +10529,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10310,6 +10561,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10334,6 +10586,7 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 	if v.Error != nil {
 		b = append(jx.Comma(b), `"error":`...)
@@ -10365,6 +10618,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -10441,6 +10695,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10451,6 +10706,7 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10478,6 +10734,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10488,6 +10745,7 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10515,6 +10773,7 @@ func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10525,6 +10784,7 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10552,6 +10812,7 @@ func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10562,6 +10823,7 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10589,6 +10851,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10599,6 +10862,7 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10626,6 +10890,7 @@ func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10636,6 +10901,7 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10663,6 +10929,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10673,6 +10940,7 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -10705,6 +10973,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10728,6 +10997,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10759,6 +11029,7 @@ func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10782,6 +11053,7 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10813,6 +11085,7 @@ func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10918,6 +11191,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -10951,7 +11225,7 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"state":`...)
-		b = appendStateUpdate(b, v.State.V)
+		b = AppendStateUpdate(b, v.State.V)
 	}
 	switch v.Cwd.State {
 	case acp.PatchNull:
@@ -11010,6 +11284,7 @@ func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11115,6 +11390,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMessage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -11161,7 +11437,7 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -11199,6 +11475,7 @@ func (v *SessionMessage) AppendJSON(b []byte) []byte {
 func (v SessionMessage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11232,11 +11509,12 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -11267,6 +11545,7 @@ func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11297,6 +11576,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
@@ -11330,6 +11610,7 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11381,6 +11662,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
@@ -11425,6 +11707,7 @@ func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
 func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -11451,6 +11734,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11501,6 +11785,7 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -11542,6 +11827,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11634,6 +11920,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	if v.Fs != nil {
 		b = append(jx.Comma(b), `"fs":`...)
@@ -11693,6 +11980,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11734,6 +12022,7 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 	if v.ReadTextFile {
 		b = append(jx.Comma(b), `"readTextFile":`...)
@@ -11773,6 +12062,7 @@ func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11826,6 +12116,7 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 	if v.Compaction != nil {
 		b = append(jx.Comma(b), `"compaction":`...)
@@ -11869,6 +12160,7 @@ func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11879,6 +12171,7 @@ func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -11906,6 +12199,7 @@ func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11939,6 +12233,7 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 	if v.Boolean != nil {
 		b = append(jx.Comma(b), `"boolean":`...)
@@ -11974,6 +12269,7 @@ func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11997,6 +12293,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12028,6 +12325,7 @@ func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
 func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12038,6 +12336,7 @@ func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -12065,6 +12364,7 @@ func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12088,6 +12388,7 @@ func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SubagentCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12119,6 +12420,7 @@ func (v *SubagentCapabilities) AppendJSON(b []byte) []byte {
 func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12142,6 +12444,7 @@ func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12173,6 +12476,7 @@ func (v *PlanCapabilities) AppendJSON(b []byte) []byte {
 func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12205,6 +12509,7 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Terminal {
 		b = append(jx.Comma(b), `"terminal":`...)
@@ -12240,6 +12545,7 @@ func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12283,6 +12589,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	if v.Form != nil {
 		b = append(jx.Comma(b), `"form":`...)
@@ -12322,6 +12629,7 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12345,6 +12653,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12376,6 +12685,7 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12399,6 +12709,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12430,6 +12741,7 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12460,6 +12772,7 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -12493,6 +12806,7 @@ func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12516,6 +12830,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12547,6 +12862,7 @@ func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12597,6 +12913,7 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -12645,6 +12962,7 @@ func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12675,6 +12993,7 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -12708,6 +13027,7 @@ func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12731,6 +13051,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12762,6 +13083,7 @@ func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 func (v LogoutRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12785,6 +13107,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12816,6 +13139,7 @@ func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12878,6 +13202,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
@@ -12898,7 +13223,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMCPServer(b, v.MCPServers[i])
+		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
 	if v.SystemPrompt != nil {
@@ -12935,6 +13260,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12968,6 +13294,7 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13003,6 +13330,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13049,6 +13377,7 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13093,6 +13422,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13139,6 +13469,7 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13183,6 +13514,7 @@ func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13216,6 +13548,7 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13251,6 +13584,7 @@ func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 func (v MCPServerACP) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13310,6 +13644,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13363,6 +13698,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13404,6 +13740,7 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"mode":`...)
 	b = jx.AppendString(b, string(v.Mode))
@@ -13413,7 +13750,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Content[i])
+		b = AppendContentBlock(b, v.Content[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -13446,6 +13783,7 @@ func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 func (v SystemPrompt) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13511,6 +13849,7 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"mcpServers":`...)
 	b = append(b, '[')
@@ -13518,7 +13857,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMCPServer(b, v.MCPServers[i])
+		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
 	b = append(jx.Comma(b), `"cwd":`...)
@@ -13570,6 +13909,7 @@ func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13611,6 +13951,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	if v.Cwd.OK {
 		b = append(jx.Comma(b), `"cwd":`...)
@@ -13654,6 +13995,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13684,6 +14026,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13717,6 +14060,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13782,6 +14126,7 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13805,7 +14150,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -13843,6 +14188,7 @@ func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13873,6 +14219,7 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13906,6 +14253,7 @@ func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13936,6 +14284,7 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13969,6 +14318,7 @@ func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
 func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13999,6 +14349,7 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14032,6 +14383,7 @@ func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14065,6 +14417,7 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14100,6 +14453,7 @@ func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14165,6 +14519,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14188,7 +14543,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -14226,6 +14581,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14256,6 +14612,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14289,6 +14646,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14322,6 +14680,7 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14357,6 +14716,7 @@ func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -14432,6 +14792,7 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14453,6 +14814,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
@@ -14482,6 +14844,7 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14503,6 +14866,7 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -14532,6 +14896,7 @@ func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestValueID) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14573,6 +14938,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14582,7 +14948,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Prompt[i])
+		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -14615,6 +14981,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14638,6 +15005,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -14671,6 +15039,7 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14701,6 +15070,7 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
@@ -14734,6 +15104,7 @@ func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14764,9 +15135,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
-	b = appendRequestPermissionOutcome(b, v.Outcome)
+	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -14797,6 +15169,7 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14807,6 +15180,7 @@ func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -14834,6 +15208,7 @@ func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
 func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14844,6 +15219,7 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -14876,6 +15252,7 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14906,6 +15283,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -14939,6 +15317,7 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14969,6 +15348,7 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -15002,6 +15382,7 @@ func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15045,6 +15426,7 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"output":`...)
 	b = jx.AppendString(b, v.Output)
@@ -15084,6 +15466,7 @@ func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15127,6 +15510,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
 		b = append(jx.Comma(b), `"exitCode":`...)
@@ -15166,6 +15550,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15189,6 +15574,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -15222,6 +15608,7 @@ func (v *ReleaseTerminalResponse) AppendJSON(b []byte) []byte {
 func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15265,6 +15652,7 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
 		b = append(jx.Comma(b), `"exitCode":`...)
@@ -15306,6 +15694,7 @@ func (v *WaitForTerminalExitResponse) AppendJSON(b []byte) []byte {
 func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15329,6 +15718,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -15362,6 +15752,7 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -15424,6 +15815,7 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15434,6 +15826,7 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -15461,6 +15854,7 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15471,6 +15865,7 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -15498,6 +15893,7 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15508,6 +15904,7 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -15540,6 +15937,7 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15570,6 +15968,7 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
@@ -15578,7 +15977,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Content[k]
-			b = appendElicitationContentValue(b, e)
+			b = AppendElicitationContentValue(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -15608,6 +16007,7 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15638,6 +16038,7 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"result":`...)
 	b = jx.AppendRaw(b, v.Result)
@@ -15671,6 +16072,7 @@ func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
 func (v MessageMCPResponseResult) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15701,6 +16103,7 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"error":`...)
 	b = v.Error.AppendJSON(b)
@@ -15734,6 +16137,7 @@ func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
 func (v MessageMCPResponseError) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15761,6 +16165,7 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"code":`...)
 	b = jx.AppendInt(b, int64(v.Code))
@@ -15796,6 +16201,7 @@ func (v *MCPError) AppendJSON(b []byte) []byte {
 func (v MCPError) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15826,6 +16232,7 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -15859,6 +16266,7 @@ func (v *CancelNotification) AppendJSON(b []byte) []byte {
 func (v CancelNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15900,6 +16308,7 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
@@ -15941,6 +16350,7 @@ func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15971,6 +16381,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -16004,6 +16415,7 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16037,6 +16449,7 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
@@ -16074,6 +16487,7 @@ func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -16100,6 +16514,7 @@ func (v *ProxySuccessorResponse) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16133,6 +16548,7 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
@@ -16170,6 +16586,7 @@ func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolKind) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16197,6 +16614,7 @@ func (v *ToolKind) decode(d *jx.Dec) {
 		d.BadTag(m, "ToolKind", s)
 	}
 }
+
 func (v *ToolCallStatus) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16212,6 +16630,7 @@ func (v *ToolCallStatus) decode(d *jx.Dec) {
 		d.BadTag(m, "ToolCallStatus", s)
 	}
 }
+
 func (v *Role) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16223,6 +16642,7 @@ func (v *Role) decode(d *jx.Dec) {
 		d.BadTag(m, "Role", s)
 	}
 }
+
 func (v *PermissionOptionKind) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16238,6 +16658,7 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 		d.BadTag(m, "PermissionOptionKind", s)
 	}
 }
+
 func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16247,6 +16668,7 @@ func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 		d.BadTag(m, "ElicitationSchemaType", s)
 	}
 }
+
 func (v *StringFormat) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16262,6 +16684,7 @@ func (v *StringFormat) decode(d *jx.Dec) {
 		d.BadTag(m, "StringFormat", s)
 	}
 }
+
 func (v *LLMProtocol) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "anthropic":
@@ -16278,6 +16701,7 @@ func (v *LLMProtocol) decode(d *jx.Dec) {
 		*v = LLMProtocol(s)
 	}
 }
+
 func (v *AuthState) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "authenticated":
@@ -16292,6 +16716,7 @@ func (v *AuthState) decode(d *jx.Dec) {
 		*v = AuthState(s)
 	}
 }
+
 func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "mode":
@@ -16306,6 +16731,7 @@ func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 		*v = SessionConfigOptionCategory(s)
 	}
 }
+
 func (v *SessionStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "open":
@@ -16316,6 +16742,7 @@ func (v *SessionStatus) decode(d *jx.Dec) {
 		*v = SessionStatus(s)
 	}
 }
+
 func (v *StopReason) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16333,6 +16760,7 @@ func (v *StopReason) decode(d *jx.Dec) {
 		d.BadTag(m, "StopReason", s)
 	}
 }
+
 func (v *PlanEntryPriority) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16346,6 +16774,7 @@ func (v *PlanEntryPriority) decode(d *jx.Dec) {
 		d.BadTag(m, "PlanEntryPriority", s)
 	}
 }
+
 func (v *PlanEntryStatus) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16359,6 +16788,7 @@ func (v *PlanEntryStatus) decode(d *jx.Dec) {
 		d.BadTag(m, "PlanEntryStatus", s)
 	}
 }
+
 func (v *NoticeSeverity) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "info":
@@ -16371,6 +16801,7 @@ func (v *NoticeSeverity) decode(d *jx.Dec) {
 		*v = NoticeSeverity(s)
 	}
 }
+
 func (v *CompactionStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "in_progress":
@@ -16385,6 +16816,7 @@ func (v *CompactionStatus) decode(d *jx.Dec) {
 		*v = CompactionStatus(s)
 	}
 }
+
 func (v *SystemPromptMode) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "append":
@@ -16395,6 +16827,7 @@ func (v *SystemPromptMode) decode(d *jx.Dec) {
 		*v = SystemPromptMode(s)
 	}
 }
+
 func (v *SessionArchiveFilter) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "exclude":

@@ -67,6 +67,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -78,7 +79,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Subject != nil {
 		b = append(jx.Comma(b), `"subject":`...)
-		b = appendRequestPermissionSubject(b, v.Subject)
+		b = AppendRequestPermissionSubject(b, v.Subject)
 	}
 	b = append(jx.Comma(b), `"options":`...)
 	b = append(b, '[')
@@ -119,6 +120,7 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -129,6 +131,7 @@ func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -161,6 +164,7 @@ func (v *RequestPermissionSubjectOther) AppendJSON(b []byte) []byte {
 func (v RequestPermissionSubjectOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -326,6 +330,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -372,7 +377,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content.V[i])
+			b = AppendToolCallContent(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -449,6 +454,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -459,6 +465,7 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -491,6 +498,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -501,6 +509,7 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -533,6 +542,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -603,6 +613,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Annotations) appendMembers(b []byte) []byte {
 	if v.Audience != nil {
 		b = append(jx.Comma(b), `"audience":`...)
@@ -653,6 +664,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 func (v Annotations) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -693,6 +705,7 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
@@ -730,6 +743,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 func (v TextContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -786,6 +800,7 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ImageContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
@@ -829,6 +844,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 func (v ImageContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -872,6 +888,7 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AudioContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
@@ -911,6 +928,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 func (v AudioContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -982,6 +1000,7 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Icon) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"src":`...)
 	b = jx.AppendString(b, v.Src)
@@ -1034,6 +1053,7 @@ func (v *Icon) AppendJSON(b []byte) []byte {
 func (v Icon) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1138,6 +1158,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -1204,6 +1225,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1247,6 +1269,7 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
@@ -1286,6 +1309,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1329,6 +1353,7 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
@@ -1368,6 +1393,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1408,9 +1434,10 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"resource":`...)
-	b = appendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -1445,6 +1472,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1475,9 +1503,10 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1508,6 +1537,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 func (v Content) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -1598,6 +1628,7 @@ func (v *DiffChange) AppendJSON(b []byte) []byte {
 func (v DiffChange) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -1608,6 +1639,7 @@ func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *DiffChangeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -1640,6 +1672,7 @@ func (v *DiffChangeOther) AppendJSON(b []byte) []byte {
 func (v DiffChangeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1661,6 +1694,7 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DiffPathChange) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
@@ -1690,6 +1724,7 @@ func (v *DiffPathChange) AppendJSON(b []byte) []byte {
 func (v DiffPathChange) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1714,6 +1749,7 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"oldPath":`...)
 	b = jx.AppendString(b, string(v.OldPath))
@@ -1745,6 +1781,7 @@ func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
 func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1778,6 +1815,7 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DiffPatch) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"format":`...)
 	b = jx.AppendString(b, string(v.Format))
@@ -1813,6 +1851,7 @@ func (v *DiffPatch) AppendJSON(b []byte) []byte {
 func (v DiffPatch) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1861,6 +1900,7 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Diff) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"changes":`...)
 	b = append(b, '[')
@@ -1905,6 +1945,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 func (v Diff) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1935,6 +1976,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -1968,6 +2010,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 func (v Terminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2011,6 +2054,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
@@ -2048,6 +2092,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2081,6 +2126,7 @@ func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 	if v.Cancel != nil {
 		b = append(jx.Comma(b), `"cancel":`...)
@@ -2116,6 +2162,7 @@ func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
 func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2139,6 +2186,7 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -2170,6 +2218,7 @@ func (v *ToolCallCancelCapabilities) AppendJSON(b []byte) []byte {
 func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2200,6 +2249,7 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
@@ -2233,6 +2283,7 @@ func (v *ToolCallPermissionSubject) AppendJSON(b []byte) []byte {
 func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2286,6 +2337,7 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
@@ -2329,6 +2381,7 @@ func (v *CommandPermissionSubject) AppendJSON(b []byte) []byte {
 func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2365,6 +2418,7 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -2402,6 +2456,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2472,6 +2527,7 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2489,6 +2545,7 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	d.Rewind(m)
 	v.Variant = decodeCreateElicitationRequestOtherVariant(d, outer)
 }
+
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return appendCreateElicitationRequestOtherVariantMembers(b, v.Variant)
 }
@@ -2521,6 +2578,7 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2552,6 +2610,7 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2585,6 +2644,7 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2606,6 +2666,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -2635,6 +2696,7 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2712,6 +2774,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"type":`...)
 	b = jx.AppendString(b, string(v.Type))
@@ -2725,7 +2788,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		b = jx.AppendString(jx.Comma(b), k)
 		b = append(b, ':')
 		e := v.Properties[k]
-		b = appendElicitationPropertySchema(b, e)
+		b = AppendElicitationPropertySchema(b, e)
 	}
 	b = append(b, '}')
 	if v.Required != nil {
@@ -2773,6 +2836,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2783,6 +2847,7 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -2815,6 +2880,7 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2858,6 +2924,7 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
@@ -2897,6 +2964,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3000,6 +3068,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3081,6 +3150,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3146,6 +3216,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3197,6 +3268,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3262,6 +3334,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3313,6 +3386,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3366,6 +3440,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3409,6 +3484,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3419,6 +3495,7 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -3451,6 +3528,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3489,6 +3567,7 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"enum":`...)
 	b = append(b, '[')
@@ -3529,6 +3608,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3567,6 +3647,7 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"anyOf":`...)
 	b = append(b, '[')
@@ -3607,6 +3688,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3690,6 +3772,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3708,7 +3791,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.MaxItems.V))
 	}
 	b = append(jx.Comma(b), `"items":`...)
-	b = appendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
 		b = append(jx.Comma(b), `"default":`...)
 		b = append(b, '[')
@@ -3750,6 +3833,7 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3807,6 +3891,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3869,6 +3954,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -3895,6 +3981,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3959,6 +4046,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -3975,7 +4063,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAuthMethod(b, v.AuthMethods[i])
+			b = AppendAuthMethod(b, v.AuthMethods[i])
 		}
 		b = append(b, ']')
 	}
@@ -4009,6 +4097,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4052,6 +4141,7 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -4091,6 +4181,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4134,6 +4225,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	if v.Session != nil {
 		b = append(jx.Comma(b), `"session":`...)
@@ -4173,6 +4265,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4236,6 +4329,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	if v.Prompt != nil {
 		b = append(jx.Comma(b), `"prompt":`...)
@@ -4283,6 +4377,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4336,6 +4431,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	if v.Image != nil {
 		b = append(jx.Comma(b), `"image":`...)
@@ -4379,6 +4475,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4402,6 +4499,7 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4433,6 +4531,7 @@ func (v *PromptImageCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4456,6 +4555,7 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4487,6 +4587,7 @@ func (v *PromptAudioCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4510,6 +4611,7 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4541,6 +4643,7 @@ func (v *PromptEmbeddedContextCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4584,6 +4687,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	if v.Stdio != nil {
 		b = append(jx.Comma(b), `"stdio":`...)
@@ -4623,6 +4727,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4646,6 +4751,7 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4677,6 +4783,7 @@ func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4700,6 +4807,7 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4731,6 +4839,7 @@ func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4754,6 +4863,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4785,6 +4895,7 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4808,6 +4919,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4839,6 +4951,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4862,6 +4975,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4893,6 +5007,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4917,6 +5032,7 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *AuthMethodOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -4953,6 +5069,7 @@ func (v *AuthMethodOther) AppendJSON(b []byte) []byte {
 func (v AuthMethodOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4986,6 +5103,7 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -5021,6 +5139,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5090,6 +5209,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -5151,6 +5271,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5194,6 +5315,7 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -5233,6 +5355,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5256,6 +5379,7 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5289,6 +5413,7 @@ func (v *LoginAuthResponse) AppendJSON(b []byte) []byte {
 func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5312,6 +5437,7 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5345,6 +5471,7 @@ func (v *LogoutAuthResponse) AppendJSON(b []byte) []byte {
 func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5417,6 +5544,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -5438,7 +5566,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAvailableCommand(b, v.AvailableCommands[i])
+			b = AppendAvailableCommand(b, v.AvailableCommands[i])
 		}
 		b = append(b, ']')
 	}
@@ -5472,6 +5600,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -5575,6 +5704,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5585,6 +5715,7 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -5617,6 +5748,7 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5660,6 +5792,7 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -5699,6 +5832,7 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5753,6 +5887,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"groupId":`...)
 	b = jx.AppendString(b, string(v.GroupID))
@@ -5797,6 +5932,7 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5821,11 +5957,12 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
-	b = appendSessionConfigSelectOptions(b, v.Options)
+	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra)
 }
 
@@ -5852,6 +5989,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5873,6 +6011,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
@@ -5902,6 +6041,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5926,6 +6066,7 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -5962,6 +6103,7 @@ func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 func (v AvailableCommandOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5972,6 +6114,7 @@ func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -6004,6 +6147,7 @@ func (v *AvailableCommandInputOther) AppendJSON(b []byte) []byte {
 func (v AvailableCommandInputOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6034,6 +6178,7 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
@@ -6067,6 +6212,7 @@ func (v *TextCommandInput) AppendJSON(b []byte) []byte {
 func (v TextCommandInput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6109,6 +6255,7 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Command) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -6116,7 +6263,7 @@ func (v *Command) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
 		b = append(jx.Comma(b), `"input":`...)
-		b = appendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(b, v.Input)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6148,6 +6295,7 @@ func (v *Command) AppendJSON(b []byte) []byte {
 func (v Command) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6202,6 +6350,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessions":`...)
 	b = append(b, '[')
@@ -6246,6 +6395,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6315,6 +6465,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -6369,6 +6520,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6392,6 +6544,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6425,6 +6578,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6490,6 +6644,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.ConfigOptions != nil {
 		b = append(jx.Comma(b), `"configOptions":`...)
@@ -6509,7 +6664,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAvailableCommand(b, v.AvailableCommands[i])
+			b = AppendAvailableCommand(b, v.AvailableCommands[i])
 		}
 		b = append(b, ']')
 	}
@@ -6545,6 +6700,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6568,6 +6724,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6601,6 +6758,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6624,6 +6782,7 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6657,6 +6816,7 @@ func (v *CancelToolCallResponse) AppendJSON(b []byte) []byte {
 func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6680,6 +6840,7 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6713,6 +6874,7 @@ func (v *CancelTerminalResponse) AppendJSON(b []byte) []byte {
 func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6755,6 +6917,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -6795,6 +6958,7 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6825,6 +6989,7 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -6858,6 +7023,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -6884,6 +7050,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6925,6 +7092,7 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requested":`...)
 	b = jx.AppendInt(b, int64(v.Requested))
@@ -6967,6 +7135,7 @@ func (v *UnsupportedProtocolVersionErrorData) AppendJSON(b []byte) []byte {
 func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6997,6 +7166,7 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -7030,6 +7200,7 @@ func (v *SessionNotFoundErrorData) AppendJSON(b []byte) []byte {
 func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7063,11 +7234,12 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
-	b = appendSessionUpdate(b, v.Update)
+	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -7098,6 +7270,7 @@ func (v *UpdateSessionNotification) AppendJSON(b []byte) []byte {
 func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7108,6 +7281,7 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -7140,6 +7314,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7173,11 +7348,12 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -7208,6 +7384,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7265,6 +7442,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UserMessage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -7279,7 +7457,7 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -7317,6 +7495,7 @@ func (v *UserMessage) AppendJSON(b []byte) []byte {
 func (v UserMessage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7374,6 +7553,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentMessage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -7388,7 +7568,7 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -7426,6 +7606,7 @@ func (v *AgentMessage) AppendJSON(b []byte) []byte {
 func (v AgentMessage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7483,6 +7664,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentThought) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -7497,7 +7679,7 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -7535,6 +7717,7 @@ func (v *AgentThought) AppendJSON(b []byte) []byte {
 func (v AgentThought) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7545,6 +7728,7 @@ func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -7577,6 +7761,7 @@ func (v *BackgroundWorkOther) AppendJSON(b []byte) []byte {
 func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7607,6 +7792,7 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -7640,6 +7826,7 @@ func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
 func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7670,6 +7857,7 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -7703,6 +7891,7 @@ func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
 func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7743,6 +7932,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	if v.Background != nil {
 		b = append(jx.Comma(b), `"background":`...)
@@ -7751,7 +7941,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -7785,6 +7975,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7809,6 +8000,7 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 	if v.Error != nil {
 		b = append(jx.Comma(b), `"error":`...)
@@ -7840,6 +8032,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -7896,7 +8089,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -7930,6 +8123,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7940,6 +8134,7 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -7967,6 +8162,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7977,6 +8173,7 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8004,6 +8201,7 @@ func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8014,6 +8212,7 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8041,6 +8240,7 @@ func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8051,6 +8251,7 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8078,6 +8279,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8088,6 +8290,7 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8115,6 +8318,7 @@ func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8125,6 +8329,7 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8152,6 +8357,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8162,6 +8368,7 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -8194,6 +8401,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8234,6 +8442,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	if v.Background != nil {
 		b = append(jx.Comma(b), `"background":`...)
@@ -8242,7 +8451,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -8276,6 +8485,7 @@ func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8286,6 +8496,7 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -8318,6 +8529,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8351,11 +8563,12 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendToolCallContent(b, v.Content)
+	b = AppendToolCallContent(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -8386,6 +8599,7 @@ func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
 func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8416,6 +8630,7 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
@@ -8449,6 +8664,7 @@ func (v *TerminalOutput) AppendJSON(b []byte) []byte {
 func (v TerminalOutput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8492,6 +8708,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
 		b = append(jx.Comma(b), `"exitCode":`...)
@@ -8531,6 +8748,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8564,6 +8782,7 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalSize) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cols":`...)
 	b = jx.AppendUint(b, uint64(v.Cols))
@@ -8599,6 +8818,7 @@ func (v *TerminalSize) AppendJSON(b []byte) []byte {
 func (v TerminalSize) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8632,6 +8852,7 @@ func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 	if v.Cancel != nil {
 		b = append(jx.Comma(b), `"cancel":`...)
@@ -8667,6 +8888,7 @@ func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
 func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8690,6 +8912,7 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -8721,6 +8944,7 @@ func (v *TerminalCancelCapabilities) AppendJSON(b []byte) []byte {
 func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8818,6 +9042,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -8903,6 +9128,7 @@ func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
 func (v TerminalUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8936,6 +9162,7 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -8971,6 +9198,7 @@ func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
 func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8992,6 +9220,7 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -9026,6 +9255,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9062,6 +9292,7 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
@@ -9099,6 +9330,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9144,6 +9376,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -9186,6 +9419,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 func (v PlanItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9216,9 +9450,10 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
-	b = appendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9249,6 +9484,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 func (v PlanUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9291,6 +9527,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"availableCommands":`...)
 	b = append(b, '[')
@@ -9298,7 +9535,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendAvailableCommand(b, v.AvailableCommands[i])
+		b = AppendAvailableCommand(b, v.AvailableCommands[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -9331,6 +9568,7 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9373,6 +9611,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -9413,6 +9652,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9466,6 +9706,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	switch v.Title.State {
 	case acp.PatchNull:
@@ -9517,6 +9758,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9550,6 +9792,7 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
@@ -9585,6 +9828,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 func (v Cost) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9630,6 +9874,7 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
@@ -9673,6 +9918,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9716,6 +9962,7 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
@@ -9755,6 +10002,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 func (v Notice) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9827,6 +10075,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
@@ -9843,7 +10092,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Summary.V[i])
+			b = AppendContentBlock(b, v.Summary.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -9889,6 +10138,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9922,11 +10172,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9957,6 +10208,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9987,6 +10239,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
@@ -10020,6 +10273,7 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -10046,6 +10300,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10089,6 +10344,7 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -10128,6 +10384,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10171,6 +10428,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	if v.Auth != nil {
 		b = append(jx.Comma(b), `"auth":`...)
@@ -10210,6 +10468,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10243,6 +10502,7 @@ func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Terminal != nil {
 		b = append(jx.Comma(b), `"terminal":`...)
@@ -10278,6 +10538,7 @@ func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10301,6 +10562,7 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10332,6 +10594,7 @@ func (v *TerminalAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10375,6 +10638,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	if v.Form != nil {
 		b = append(jx.Comma(b), `"form":`...)
@@ -10414,6 +10678,7 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10437,6 +10702,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10468,6 +10734,7 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10491,6 +10758,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10522,6 +10790,7 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10552,6 +10821,7 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -10585,6 +10855,7 @@ func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
 func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10608,6 +10879,7 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10639,6 +10911,7 @@ func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
 func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10695,6 +10968,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
@@ -10716,7 +10990,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -10750,6 +11024,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10760,6 +11035,7 @@ func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *MCPServerOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -10792,6 +11068,7 @@ func (v *MCPServerOther) AppendJSON(b []byte) []byte {
 func (v MCPServerOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10825,6 +11102,7 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -10860,6 +11138,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10906,6 +11185,7 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -10952,6 +11232,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11011,6 +11292,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -11068,6 +11350,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11103,6 +11386,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	if v.Cwd.OK {
 		b = append(jx.Comma(b), `"cwd":`...)
@@ -11142,6 +11426,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11172,6 +11457,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -11205,6 +11491,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11269,6 +11556,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -11292,13 +11580,13 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
 	if v.ReplayFrom != nil {
 		b = append(jx.Comma(b), `"replayFrom":`...)
-		b = appendReplayFrom(b, v.ReplayFrom)
+		b = AppendReplayFrom(b, v.ReplayFrom)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -11330,6 +11618,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11340,6 +11629,7 @@ func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ReplayFromOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -11372,6 +11662,7 @@ func (v *ReplayFromOther) AppendJSON(b []byte) []byte {
 func (v ReplayFromOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11395,6 +11686,7 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -11426,6 +11718,7 @@ func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
 func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11456,6 +11749,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -11489,6 +11783,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11522,6 +11817,7 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -11557,6 +11853,7 @@ func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
 func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11590,6 +11887,7 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -11625,6 +11923,7 @@ func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
 func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -11700,6 +11999,7 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11721,6 +12021,7 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -11750,6 +12051,7 @@ func (v *SetSessionConfigOptionRequestID) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestID) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11771,6 +12073,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
@@ -11800,6 +12103,7 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11821,6 +12125,7 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendRaw(b, v.Value)
@@ -11855,6 +12160,7 @@ func (v *SetSessionConfigOptionRequestOther) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11896,6 +12202,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -11905,7 +12212,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Prompt[i])
+		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -11938,6 +12245,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11968,9 +12276,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
-	b = appendRequestPermissionOutcome(b, v.Outcome)
+	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -12001,6 +12310,7 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12011,6 +12321,7 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -12043,6 +12354,7 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12066,6 +12378,7 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12097,6 +12410,7 @@ func (v *CancelledPermissionOutcome) AppendJSON(b []byte) []byte {
 func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12127,6 +12441,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -12160,6 +12475,7 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -12222,6 +12538,7 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12232,6 +12549,7 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -12259,6 +12577,7 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12269,6 +12588,7 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -12296,6 +12616,7 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12306,6 +12627,7 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -12338,6 +12660,7 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12368,6 +12691,7 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
@@ -12376,7 +12700,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Content[k]
-			b = appendElicitationContentValue(b, e)
+			b = AppendElicitationContentValue(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -12406,6 +12730,7 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12436,6 +12761,7 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -12469,6 +12795,7 @@ func (v *CancelSessionNotification) AppendJSON(b []byte) []byte {
 func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12499,6 +12826,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -12532,6 +12860,7 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolKind) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "read":
@@ -12558,6 +12887,7 @@ func (v *ToolKind) decode(d *jx.Dec) {
 		*v = ToolKind(s)
 	}
 }
+
 func (v *ToolCallStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "pending":
@@ -12576,6 +12906,7 @@ func (v *ToolCallStatus) decode(d *jx.Dec) {
 		*v = ToolCallStatus(s)
 	}
 }
+
 func (v *Role) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "assistant":
@@ -12586,6 +12917,7 @@ func (v *Role) decode(d *jx.Dec) {
 		*v = Role(s)
 	}
 }
+
 func (v *IconTheme) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "light":
@@ -12596,6 +12928,7 @@ func (v *IconTheme) decode(d *jx.Dec) {
 		*v = IconTheme(s)
 	}
 }
+
 func (v *DiffFileType) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "text":
@@ -12610,6 +12943,7 @@ func (v *DiffFileType) decode(d *jx.Dec) {
 		*v = DiffFileType(s)
 	}
 }
+
 func (v *DiffPatchFormat) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "git_patch":
@@ -12618,6 +12952,7 @@ func (v *DiffPatchFormat) decode(d *jx.Dec) {
 		*v = DiffPatchFormat(s)
 	}
 }
+
 func (v *PermissionOptionKind) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "allow_once":
@@ -12632,6 +12967,7 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 		*v = PermissionOptionKind(s)
 	}
 }
+
 func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -12641,6 +12977,7 @@ func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 		d.BadTag(m, "ElicitationSchemaType", s)
 	}
 }
+
 func (v *StringFormat) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "email":
@@ -12655,6 +12992,7 @@ func (v *StringFormat) decode(d *jx.Dec) {
 		*v = StringFormat(s)
 	}
 }
+
 func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "mode":
@@ -12669,6 +13007,7 @@ func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 		*v = SessionConfigOptionCategory(s)
 	}
 }
+
 func (v *PlanEntryPriority) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "high":
@@ -12681,6 +13020,7 @@ func (v *PlanEntryPriority) decode(d *jx.Dec) {
 		*v = PlanEntryPriority(s)
 	}
 }
+
 func (v *PlanEntryStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "pending":
@@ -12695,6 +13035,7 @@ func (v *PlanEntryStatus) decode(d *jx.Dec) {
 		*v = PlanEntryStatus(s)
 	}
 }
+
 func (v *NoticeSeverity) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "info":
@@ -12707,6 +13048,7 @@ func (v *NoticeSeverity) decode(d *jx.Dec) {
 		*v = NoticeSeverity(s)
 	}
 }
+
 func (v *CompactionStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "in_progress":

@@ -29,6 +29,7 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionSubjectOther:
@@ -43,7 +44,10 @@ func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject)
 	}
 	return v.appendMembers(b)
 }
-func appendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
+
+// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -63,11 +67,6 @@ func DecodeRequestPermissionSubject(b []byte) (RequestPermissionSubject, error) 
 	return v, nil
 }
 
-// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
-	return appendRequestPermissionSubject(b, v)
-}
 func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -97,6 +96,7 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
@@ -113,7 +113,10 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendToolCallContent(b []byte, v ToolCallContent) []byte {
+
+// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -133,11 +136,6 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 	return v, nil
 }
 
-// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
-	return appendToolCallContent(b, v)
-}
 func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -175,6 +173,7 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	x.decode(d, &o)
 	return x
 }
+
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
 	case *ContentBlockOther:
@@ -195,7 +194,10 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendContentBlock(b []byte, v ContentBlock) []byte {
+
+// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -215,11 +217,6 @@ func DecodeContentBlock(b []byte) (ContentBlock, error) {
 	return v, nil
 }
 
-// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendContentBlock(b []byte, v ContentBlock) []byte {
-	return appendContentBlock(b, v)
-}
 func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResourceResource {
 	if d.HasKeys("text", "uri") {
 		x := new(TextResourceContents)
@@ -234,6 +231,7 @@ func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResource
 	d.NoVariant(d.Mark(), "EmbeddedResourceResource", "a member text and uri, or blob and uri")
 	return nil
 }
+
 func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource) []byte {
 	switch v.(type) {
 	case nil:
@@ -241,7 +239,10 @@ func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource)
 	}
 	return v.appendMembers(b)
 }
-func appendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
+
+// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -261,11 +262,6 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 	return v, nil
 }
 
-// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
-	return appendEmbeddedResourceResource(b, v)
-}
 func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "operation"}
@@ -303,6 +299,7 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	x.decode(d, &o)
 	return x
 }
+
 func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	switch v := v.(type) {
 	case *DiffChangeOther:
@@ -323,12 +320,7 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendDiffChangeVariant(b []byte, v DiffChangeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendDiffChangeVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestVariant {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "mode"}
@@ -354,6 +346,7 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
@@ -368,12 +361,7 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationRequestVariant(b []byte, v CreateElicitationRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -388,6 +376,7 @@ func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) Crea
 	d.NoVariant(d.Mark(), "CreateElicitationRequestOtherVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -395,12 +384,7 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationRequestOtherVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestOtherVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationPropertySchema {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -438,6 +422,7 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	x.decode(d, &o)
 	return x
 }
+
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
@@ -458,7 +443,10 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
+
+// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -478,11 +466,6 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 	return v, nil
 }
 
-// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
-	return appendElicitationPropertySchema(b, v)
-}
 func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	o := jx.Outer{Up: outer, Tag: "type"}
 	tag, found := d.TagIn(&o)
@@ -504,6 +487,7 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
@@ -516,7 +500,10 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
+
+// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -536,11 +523,6 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 	return v, nil
 }
 
-// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
-	return appendMultiSelectItems(b, v)
-}
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -555,6 +537,7 @@ func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFor
 	d.NoVariant(d.Mark(), "ElicitationFormModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -562,12 +545,7 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationFormModeVariant(b []byte, v ElicitationFormModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationFormModeVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -582,6 +560,7 @@ func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLM
 	d.NoVariant(d.Mark(), "ElicitationURLModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -589,12 +568,7 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationURLModeVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -620,6 +594,7 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	x.decode(d, &o)
 	return x
 }
+
 func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	switch v := v.(type) {
 	case *AuthMethodOther:
@@ -634,7 +609,10 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendAuthMethod(b []byte, v AuthMethod) []byte {
+
+// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -653,11 +631,6 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	return v, nil
 }
 
-// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendAuthMethod(b []byte, v AuthMethod) []byte {
-	return appendAuthMethod(b, v)
-}
 func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigOptionVariant {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -683,6 +656,7 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
@@ -697,12 +671,7 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	}
 	return v.appendMembers(b)
 }
-func appendSessionConfigOptionVariant(b []byte, v SessionConfigOptionVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSessionConfigOptionVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelectOptions {
 	m := d.Mark()
 	switch d.Peek() {
@@ -734,9 +703,10 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 			return SessionConfigSelectOptionsGrouped(x)
 		}
 	}
-	d.NoVariant(m, "SessionConfigSelectOptions", "array")
+	d.NoVariant(m, "SessionConfigSelectOptions", "array of object with value and name or array of object with groupId and name and options")
 	return nil
 }
+
 func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -748,6 +718,7 @@ func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -759,7 +730,10 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
-func appendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
+
+// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -779,11 +753,6 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 	return v, nil
 }
 
-// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
-	return appendSessionConfigSelectOptions(b, v)
-}
 func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -805,6 +774,7 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	x.decode(d, &o)
 	return x
 }
+
 func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandOther:
@@ -817,7 +787,10 @@ func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendAvailableCommand(b []byte, v AvailableCommand) []byte {
+
+// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -837,11 +810,6 @@ func DecodeAvailableCommand(b []byte) (AvailableCommand, error) {
 	return v, nil
 }
 
-// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
-	return appendAvailableCommand(b, v)
-}
 func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInput {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -863,6 +831,7 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 	x.decode(d, &o)
 	return x
 }
+
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandInputOther:
@@ -875,7 +844,10 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	}
 	return v.appendMembers(b)
 }
-func appendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
+
+// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -895,11 +867,6 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	return v, nil
 }
 
-// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
-	return appendAvailableCommandInput(b, v)
-}
 func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
 	m := d.Mark()
 	switch d.Peek() {
@@ -919,19 +886,24 @@ func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
 			}
 		}
 	}
-	_ = m
 	return ErrorDataOther{Raw: d.Raw()}
 }
+
 func (v *UnsupportedProtocolVersionErrorData) appendValue(b []byte) []byte {
 	return v.AppendJSON(b)
 }
+
 func (v *SessionNotFoundErrorData) appendValue(b []byte) []byte {
 	return v.AppendJSON(b)
 }
+
 func (v ErrorDataOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
-func appendErrorData(b []byte, v ErrorData) []byte {
+
+// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendErrorData(b []byte, v ErrorData) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -950,11 +922,6 @@ func DecodeErrorData(b []byte) (ErrorData, error) {
 	return v, nil
 }
 
-// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendErrorData(b []byte, v ErrorData) []byte {
-	return appendErrorData(b, v)
-}
 func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "sessionUpdate"}
@@ -1050,6 +1017,7 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
@@ -1099,7 +1067,10 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendSessionUpdate(b []byte, v SessionUpdate) []byte {
+
+// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1119,11 +1090,6 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 	return v, nil
 }
 
-// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
-	return appendSessionUpdate(b, v)
-}
 func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -1149,6 +1115,7 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	x.decode(d, &o)
 	return x
 }
+
 func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	switch v := v.(type) {
 	case *BackgroundWorkOther:
@@ -1163,7 +1130,10 @@ func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendBackgroundWork(b []byte, v BackgroundWork) []byte {
+
+// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1183,11 +1153,6 @@ func DecodeBackgroundWork(b []byte) (BackgroundWork, error) {
 	return v, nil
 }
 
-// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
-	return appendBackgroundWork(b, v)
-}
 func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVariant {
 	o := jx.Outer{Up: outer, Tag: "stopReason"}
 	tag, found := d.TagIn(&o)
@@ -1229,6 +1194,7 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	x.decode(d, &o)
 	return x
 }
+
 func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []byte {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
@@ -1251,12 +1217,7 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	}
 	return v.appendMembers(b)
 }
-func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendIdleStateUpdateVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "state"}
@@ -1286,6 +1247,7 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	switch v := v.(type) {
 	case *StateUpdateOther:
@@ -1302,7 +1264,10 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendStateUpdate(b []byte, v StateUpdate) []byte {
+
+// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1321,11 +1286,6 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 	return v, nil
 }
 
-// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendStateUpdate(b []byte, v StateUpdate) []byte {
-	return appendStateUpdate(b, v)
-}
 func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -1347,6 +1307,7 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
@@ -1359,7 +1320,10 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
+
+// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1379,11 +1343,6 @@ func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 	return v, nil
 }
 
-// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
-	return appendPlanUpdateContent(b, v)
-}
 func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -1409,6 +1368,7 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	switch v := v.(type) {
 	case *MCPServerOther:
@@ -1423,7 +1383,10 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMCPServer(b []byte, v MCPServer) []byte {
+
+// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendMCPServer(b []byte, v MCPServer) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1442,11 +1405,6 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 	return v, nil
 }
 
-// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendMCPServer(b []byte, v MCPServer) []byte {
-	return appendMCPServer(b, v)
-}
 func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -1468,6 +1426,7 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	x.decode(d, &o)
 	return x
 }
+
 func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	switch v := v.(type) {
 	case *ReplayFromOther:
@@ -1480,7 +1439,10 @@ func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendReplayFrom(b []byte, v ReplayFrom) []byte {
+
+// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1499,11 +1461,6 @@ func DecodeReplayFrom(b []byte) (ReplayFrom, error) {
 	return v, nil
 }
 
-// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
-	return appendReplayFrom(b, v)
-}
 func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetSessionConfigOptionRequestVariant {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "type"}
@@ -1529,6 +1486,7 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	x.decode(d, &o)
 	return x
 }
+
 func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	switch v := v.(type) {
 	case *SetSessionConfigOptionRequestOther:
@@ -1543,12 +1501,7 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	}
 	return v.appendMembers(b)
 }
-func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSetSessionConfigOptionRequestVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissionOutcome {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "outcome"}
@@ -1574,6 +1527,7 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
@@ -1588,7 +1542,10 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	}
 	return v.appendMembers(b)
 }
-func appendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
+
+// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1608,11 +1565,6 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 	return v, nil
 }
 
-// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
-	return appendRequestPermissionOutcome(b, v)
-}
 func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationResponseVariant {
 	m := d.Mark()
 	o := jx.Outer{Up: outer, Tag: "action"}
@@ -1642,6 +1594,7 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
@@ -1658,12 +1611,7 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationResponseVariant(b []byte, v CreateElicitationResponseVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationResponseVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentValue {
 	m := d.Mark()
 	switch d.Peek() {
@@ -1707,25 +1655,29 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 			return ElicitationContentValueNumber(x)
 		}
 	}
-	_ = m
 	return ElicitationContentValueOther{Raw: d.Raw()}
 }
+
 func (v ElicitationContentValueString) appendValue(b []byte) []byte {
 	b = jx.AppendString(b, string(v))
 	return b
 }
+
 func (v ElicitationContentValueInteger) appendValue(b []byte) []byte {
 	b = jx.AppendInt(b, int64(v))
 	return b
 }
+
 func (v ElicitationContentValueNumber) appendValue(b []byte) []byte {
 	b = jx.AppendFloat(b, float64(v))
 	return b
 }
+
 func (v ElicitationContentValueBoolean) appendValue(b []byte) []byte {
 	b = jx.AppendBool(b, bool(v))
 	return b
 }
+
 func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -1737,10 +1689,14 @@ func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v ElicitationContentValueOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
-func appendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
+
+// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1758,10 +1714,4 @@ func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
-	return appendElicitationContentValue(b, v)
 }

@@ -32,9 +32,10 @@ local function real(path)
   return dir and vim.fs.joinpath(dir, vim.fs.basename(path))
 end
 
+--- The loaded buffer that shows a file.
 ---@param path string absolute
 ---@return integer? buf
-local function find(path)
+function M.find(path)
   if path:find("^%a[%w+.-]+://") or path:find("%z") then
     return nil
   end
@@ -119,7 +120,7 @@ end
 ---@param limit? integer number of lines
 ---@return string? text nil when no loaded buffer shows the file
 function M.read(path, line, limit)
-  local buf = find(path)
+  local buf = M.find(path)
   if not buf then
     return nil
   end
@@ -287,7 +288,7 @@ local passing = { "E565:", "E523:", "E788:", "E11:", "E21:" }
 ---@param done fun(problem: string?) called once, later; nil means written
 ---@return boolean taken false when no loaded buffer shows the file; `done` is not called then
 function M.write(path, content, opts, done)
-  local buf = find(path)
+  local buf = M.find(path)
   if not buf then
     return false
   end
@@ -338,7 +339,7 @@ end
 function M.refresh(paths)
   local bufs = {}
   for _, path in ipairs(paths or {}) do
-    bufs[#bufs + 1] = find(path)
+    bufs[#bufs + 1] = M.find(path)
   end
   local kept = {}
   for _, buf in ipairs(paths and bufs or vim.api.nvim_list_bufs()) do

@@ -67,6 +67,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -78,7 +79,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Subject != nil {
 		b = append(jx.Comma(b), `"subject":`...)
-		b = appendRequestPermissionSubject(b, v.Subject)
+		b = AppendRequestPermissionSubject(b, v.Subject)
 	}
 	b = append(jx.Comma(b), `"options":`...)
 	b = append(b, '[')
@@ -119,6 +120,7 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -129,6 +131,7 @@ func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -161,6 +164,7 @@ func (v *RequestPermissionSubjectOther) AppendJSON(b []byte) []byte {
 func (v RequestPermissionSubjectOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -326,6 +330,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -372,7 +377,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content.V[i])
+			b = AppendToolCallContent(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -449,6 +454,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -459,6 +465,7 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -491,6 +498,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -501,6 +509,7 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -533,6 +542,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -603,6 +613,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Annotations) appendMembers(b []byte) []byte {
 	if v.Audience != nil {
 		b = append(jx.Comma(b), `"audience":`...)
@@ -653,6 +664,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 func (v Annotations) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -693,6 +705,7 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
@@ -730,6 +743,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 func (v TextContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -786,6 +800,7 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ImageContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
@@ -829,6 +844,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 func (v ImageContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -872,6 +888,7 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AudioContent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
@@ -911,6 +928,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 func (v AudioContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -982,6 +1000,7 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Icon) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"src":`...)
 	b = jx.AppendString(b, v.Src)
@@ -1034,6 +1053,7 @@ func (v *Icon) AppendJSON(b []byte) []byte {
 func (v Icon) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1138,6 +1158,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -1204,6 +1225,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1247,6 +1269,7 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
@@ -1286,6 +1309,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1329,6 +1353,7 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
@@ -1368,6 +1393,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1408,9 +1434,10 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"resource":`...)
-	b = appendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
@@ -1445,6 +1472,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1475,9 +1503,10 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1508,6 +1537,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 func (v Content) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -1598,6 +1628,7 @@ func (v *DiffChange) AppendJSON(b []byte) []byte {
 func (v DiffChange) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -1608,6 +1639,7 @@ func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *DiffChangeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -1640,6 +1672,7 @@ func (v *DiffChangeOther) AppendJSON(b []byte) []byte {
 func (v DiffChangeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1661,6 +1694,7 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DiffPathChange) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
@@ -1690,6 +1724,7 @@ func (v *DiffPathChange) AppendJSON(b []byte) []byte {
 func (v DiffPathChange) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1714,6 +1749,7 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"oldPath":`...)
 	b = jx.AppendString(b, string(v.OldPath))
@@ -1745,6 +1781,7 @@ func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
 func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1778,6 +1815,7 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DiffPatch) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"format":`...)
 	b = jx.AppendString(b, string(v.Format))
@@ -1813,6 +1851,7 @@ func (v *DiffPatch) AppendJSON(b []byte) []byte {
 func (v DiffPatch) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1861,6 +1900,7 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Diff) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"changes":`...)
 	b = append(b, '[')
@@ -1905,6 +1945,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 func (v Diff) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1935,6 +1976,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -1968,6 +2010,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 func (v Terminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2011,6 +2054,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
@@ -2048,6 +2092,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2081,6 +2126,7 @@ func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 	if v.Cancel != nil {
 		b = append(jx.Comma(b), `"cancel":`...)
@@ -2116,6 +2162,7 @@ func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
 func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2139,6 +2186,7 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -2170,6 +2218,7 @@ func (v *ToolCallCancelCapabilities) AppendJSON(b []byte) []byte {
 func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2200,6 +2249,7 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
@@ -2233,6 +2283,7 @@ func (v *ToolCallPermissionSubject) AppendJSON(b []byte) []byte {
 func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2286,6 +2337,7 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"command":`...)
 	b = jx.AppendString(b, v.Command)
@@ -2329,6 +2381,7 @@ func (v *CommandPermissionSubject) AppendJSON(b []byte) []byte {
 func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2365,6 +2418,7 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -2402,6 +2456,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2472,6 +2527,7 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2489,6 +2545,7 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	d.Rewind(m)
 	v.Variant = decodeCreateElicitationRequestOtherVariant(d, outer)
 }
+
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return appendCreateElicitationRequestOtherVariantMembers(b, v.Variant)
 }
@@ -2521,6 +2578,7 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2552,6 +2610,7 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2585,6 +2644,7 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2606,6 +2666,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -2635,6 +2696,7 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2712,6 +2774,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"type":`...)
 	b = jx.AppendString(b, string(v.Type))
@@ -2725,7 +2788,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		b = jx.AppendString(jx.Comma(b), k)
 		b = append(b, ':')
 		e := v.Properties[k]
-		b = appendElicitationPropertySchema(b, e)
+		b = AppendElicitationPropertySchema(b, e)
 	}
 	b = append(b, '}')
 	if v.Required != nil {
@@ -2773,6 +2836,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2783,6 +2847,7 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -2815,6 +2880,7 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2858,6 +2924,7 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
@@ -2897,6 +2964,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3000,6 +3068,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3081,6 +3150,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3146,6 +3216,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3197,6 +3268,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3262,6 +3334,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3313,6 +3386,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3366,6 +3440,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3409,6 +3484,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3419,6 +3495,7 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -3451,6 +3528,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3489,6 +3567,7 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"enum":`...)
 	b = append(b, '[')
@@ -3529,6 +3608,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3567,6 +3647,7 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"anyOf":`...)
 	b = append(b, '[')
@@ -3607,6 +3688,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3690,6 +3772,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3708,7 +3791,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.MaxItems.V))
 	}
 	b = append(jx.Comma(b), `"items":`...)
-	b = appendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
 		b = append(jx.Comma(b), `"default":`...)
 		b = append(b, '[')
@@ -3750,6 +3833,7 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3807,6 +3891,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3869,6 +3954,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3910,6 +3996,7 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
@@ -3951,6 +4038,7 @@ func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -3977,6 +4065,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4041,6 +4130,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -4057,7 +4147,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAuthMethod(b, v.AuthMethods[i])
+			b = AppendAuthMethod(b, v.AuthMethods[i])
 		}
 		b = append(b, ']')
 	}
@@ -4091,6 +4181,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4134,6 +4225,7 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -4173,6 +4265,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4226,6 +4319,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	if v.Session != nil {
 		b = append(jx.Comma(b), `"session":`...)
@@ -4269,6 +4363,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4382,6 +4477,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	if v.Prompt != nil {
 		b = append(jx.Comma(b), `"prompt":`...)
@@ -4449,6 +4545,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4502,6 +4599,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	if v.Image != nil {
 		b = append(jx.Comma(b), `"image":`...)
@@ -4545,6 +4643,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4568,6 +4667,7 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4599,6 +4699,7 @@ func (v *PromptImageCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4622,6 +4723,7 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4653,6 +4755,7 @@ func (v *PromptAudioCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4676,6 +4779,7 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4707,6 +4811,7 @@ func (v *PromptEmbeddedContextCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4760,6 +4865,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	if v.Stdio != nil {
 		b = append(jx.Comma(b), `"stdio":`...)
@@ -4803,6 +4909,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4826,6 +4933,7 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4857,6 +4965,7 @@ func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4880,6 +4989,7 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4911,6 +5021,7 @@ func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4934,6 +5045,7 @@ func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPACPCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4965,6 +5077,7 @@ func (v *MCPACPCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4988,6 +5101,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5019,6 +5133,7 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5042,6 +5157,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5073,6 +5189,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5106,6 +5223,7 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 	if v.Mode != nil {
 		b = append(jx.Comma(b), `"mode":`...)
@@ -5141,6 +5259,7 @@ func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5174,6 +5293,7 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 	if v.Override != nil {
 		b = append(jx.Comma(b), `"override":`...)
@@ -5209,6 +5329,7 @@ func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5232,6 +5353,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5263,6 +5385,7 @@ func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5286,6 +5409,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5317,6 +5441,7 @@ func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5340,6 +5465,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5371,6 +5497,7 @@ func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5394,6 +5521,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5425,6 +5553,7 @@ func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5448,6 +5577,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5479,6 +5609,7 @@ func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5512,6 +5643,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Status != nil {
 		b = append(jx.Comma(b), `"status":`...)
@@ -5547,6 +5679,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5570,6 +5703,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5601,6 +5735,7 @@ func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5624,6 +5759,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5655,6 +5791,7 @@ func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5679,6 +5816,7 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *AuthMethodOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -5715,6 +5853,7 @@ func (v *AuthMethodOther) AppendJSON(b []byte) []byte {
 func (v AuthMethodOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5748,6 +5887,7 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -5783,6 +5923,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5852,6 +5993,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -5913,6 +6055,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5956,6 +6099,7 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -5995,6 +6139,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6018,6 +6163,7 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6051,6 +6197,7 @@ func (v *LoginAuthResponse) AppendJSON(b []byte) []byte {
 func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6089,6 +6236,7 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providers":`...)
 	b = append(b, '[')
@@ -6129,6 +6277,7 @@ func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6189,6 +6338,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -6237,6 +6387,7 @@ func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 func (v ProviderInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6270,6 +6421,7 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"apiType":`...)
 	b = jx.AppendString(b, string(v.APIType))
@@ -6305,6 +6457,7 @@ func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6328,6 +6481,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6361,6 +6515,7 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6384,6 +6539,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6417,6 +6573,7 @@ func (v *DisableProviderResponse) AppendJSON(b []byte) []byte {
 func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6440,6 +6597,7 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6473,6 +6631,7 @@ func (v *LogoutAuthResponse) AppendJSON(b []byte) []byte {
 func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6524,6 +6683,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
@@ -6568,6 +6728,7 @@ func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6638,6 +6799,7 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthAccount) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"label":`...)
 	b = jx.AppendString(b, v.Label)
@@ -6687,6 +6849,7 @@ func (v *AuthAccount) AppendJSON(b []byte) []byte {
 func (v AuthAccount) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6759,6 +6922,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -6780,7 +6944,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAvailableCommand(b, v.AvailableCommands[i])
+			b = AppendAvailableCommand(b, v.AvailableCommands[i])
 		}
 		b = append(b, ']')
 	}
@@ -6814,6 +6978,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -6917,6 +7082,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6927,6 +7093,7 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -6959,6 +7126,7 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7002,6 +7170,7 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -7041,6 +7210,7 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7095,6 +7265,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"groupId":`...)
 	b = jx.AppendString(b, string(v.GroupID))
@@ -7139,6 +7310,7 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7163,11 +7335,12 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
-	b = appendSessionConfigSelectOptions(b, v.Options)
+	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra)
 }
 
@@ -7194,6 +7367,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7215,6 +7389,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
@@ -7244,6 +7419,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7268,6 +7444,7 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -7304,6 +7481,7 @@ func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 func (v AvailableCommandOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7314,6 +7492,7 @@ func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -7346,6 +7525,7 @@ func (v *AvailableCommandInputOther) AppendJSON(b []byte) []byte {
 func (v AvailableCommandInputOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7376,6 +7556,7 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
@@ -7409,6 +7590,7 @@ func (v *TextCommandInput) AppendJSON(b []byte) []byte {
 func (v TextCommandInput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7451,6 +7633,7 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Command) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -7458,7 +7641,7 @@ func (v *Command) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
 		b = append(jx.Comma(b), `"input":`...)
-		b = appendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(b, v.Input)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7490,6 +7673,7 @@ func (v *Command) AppendJSON(b []byte) []byte {
 func (v Command) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7544,6 +7728,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessions":`...)
 	b = append(b, '[')
@@ -7588,6 +7773,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7667,6 +7853,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -7725,6 +7912,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7748,6 +7936,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7781,6 +7970,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7853,6 +8043,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -7874,7 +8065,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAvailableCommand(b, v.AvailableCommands[i])
+			b = AppendAvailableCommand(b, v.AvailableCommands[i])
 		}
 		b = append(b, ']')
 	}
@@ -7908,6 +8099,7 @@ func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7931,6 +8123,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7964,6 +8157,7 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7987,6 +8181,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -8020,6 +8215,7 @@ func (v *UnarchiveSessionResponse) AppendJSON(b []byte) []byte {
 func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8059,12 +8255,13 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
 	if v.State != nil {
 		b = append(jx.Comma(b), `"state":`...)
-		b = appendStateUpdate(b, v.State)
+		b = AppendStateUpdate(b, v.State)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -8096,6 +8293,7 @@ func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8106,6 +8304,7 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -8138,6 +8337,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8148,6 +8348,7 @@ func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -8180,6 +8381,7 @@ func (v *BackgroundWorkOther) AppendJSON(b []byte) []byte {
 func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8210,6 +8412,7 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -8243,6 +8446,7 @@ func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
 func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8273,6 +8477,7 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -8306,6 +8511,7 @@ func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
 func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BackgroundSubagent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8336,6 +8542,7 @@ func (v *BackgroundSubagent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BackgroundSubagent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -8369,6 +8576,7 @@ func (v *BackgroundSubagent) AppendJSON(b []byte) []byte {
 func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8409,6 +8617,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	if v.Background != nil {
 		b = append(jx.Comma(b), `"background":`...)
@@ -8417,7 +8626,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -8451,6 +8660,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8492,6 +8702,7 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requested":`...)
 	b = jx.AppendInt(b, int64(v.Requested))
@@ -8534,6 +8745,7 @@ func (v *UnsupportedProtocolVersionErrorData) AppendJSON(b []byte) []byte {
 func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8564,6 +8776,7 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -8597,6 +8810,7 @@ func (v *SessionNotFoundErrorData) AppendJSON(b []byte) []byte {
 func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8621,6 +8835,7 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 	if v.Error != nil {
 		b = append(jx.Comma(b), `"error":`...)
@@ -8652,6 +8867,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8718,6 +8934,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Usage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"totalTokens":`...)
 	b = jx.AppendUint(b, uint64(v.TotalTokens))
@@ -8767,6 +8984,7 @@ func (v *Usage) AppendJSON(b []byte) []byte {
 func (v Usage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -8837,7 +9055,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -8871,6 +9089,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8881,6 +9100,7 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8908,6 +9128,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8918,6 +9139,7 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8945,6 +9167,7 @@ func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8955,6 +9178,7 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -8982,6 +9206,7 @@ func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8992,6 +9217,7 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -9019,6 +9245,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9029,6 +9256,7 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -9056,6 +9284,7 @@ func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9066,6 +9295,7 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -9093,6 +9323,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9103,6 +9334,7 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -9135,6 +9367,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9175,6 +9408,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	if v.Background != nil {
 		b = append(jx.Comma(b), `"background":`...)
@@ -9183,7 +9417,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -9217,6 +9451,7 @@ func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9257,6 +9492,7 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 	if v.Background != nil {
 		b = append(jx.Comma(b), `"background":`...)
@@ -9265,7 +9501,7 @@ func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendBackgroundWork(b, v.Background[i])
+			b = AppendBackgroundWork(b, v.Background[i])
 		}
 		b = append(b, ']')
 	}
@@ -9299,6 +9535,7 @@ func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9329,6 +9566,7 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
@@ -9362,6 +9600,7 @@ func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9427,6 +9666,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.ConfigOptions != nil {
 		b = append(jx.Comma(b), `"configOptions":`...)
@@ -9446,7 +9686,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAvailableCommand(b, v.AvailableCommands[i])
+			b = AppendAvailableCommand(b, v.AvailableCommands[i])
 		}
 		b = append(b, ']')
 	}
@@ -9482,6 +9722,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9505,6 +9746,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -9538,6 +9780,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9561,6 +9804,7 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -9594,6 +9838,7 @@ func (v *CancelToolCallResponse) AppendJSON(b []byte) []byte {
 func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9617,6 +9862,7 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -9650,6 +9896,7 @@ func (v *CancelTerminalResponse) AppendJSON(b []byte) []byte {
 func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9692,6 +9939,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -9732,6 +9980,7 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9762,6 +10011,7 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -9795,6 +10045,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -9821,6 +10072,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9854,11 +10106,12 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
-	b = appendSessionUpdate(b, v.Update)
+	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9889,6 +10142,7 @@ func (v *UpdateSessionNotification) AppendJSON(b []byte) []byte {
 func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9899,6 +10153,7 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -9931,6 +10186,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9964,11 +10220,12 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9999,6 +10256,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10056,6 +10314,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UserMessage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -10070,7 +10329,7 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -10108,6 +10367,7 @@ func (v *UserMessage) AppendJSON(b []byte) []byte {
 func (v UserMessage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10165,6 +10425,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentMessage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -10179,7 +10440,7 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -10217,6 +10478,7 @@ func (v *AgentMessage) AppendJSON(b []byte) []byte {
 func (v AgentMessage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10274,6 +10536,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentThought) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -10288,7 +10551,7 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -10326,6 +10589,7 @@ func (v *AgentThought) AppendJSON(b []byte) []byte {
 func (v AgentThought) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10359,11 +10623,12 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendToolCallContent(b, v.Content)
+	b = AppendToolCallContent(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -10394,6 +10659,7 @@ func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
 func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10424,6 +10690,7 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
@@ -10457,6 +10724,7 @@ func (v *TerminalOutput) AppendJSON(b []byte) []byte {
 func (v TerminalOutput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10500,6 +10768,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
 		b = append(jx.Comma(b), `"exitCode":`...)
@@ -10539,6 +10808,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10572,6 +10842,7 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalSize) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cols":`...)
 	b = jx.AppendUint(b, uint64(v.Cols))
@@ -10607,6 +10878,7 @@ func (v *TerminalSize) AppendJSON(b []byte) []byte {
 func (v TerminalSize) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10640,6 +10912,7 @@ func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 	if v.Cancel != nil {
 		b = append(jx.Comma(b), `"cancel":`...)
@@ -10675,6 +10948,7 @@ func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
 func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10698,6 +10972,7 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10729,6 +11004,7 @@ func (v *TerminalCancelCapabilities) AppendJSON(b []byte) []byte {
 func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10826,6 +11102,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -10911,6 +11188,7 @@ func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
 func (v TerminalUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10944,6 +11222,7 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -10979,6 +11258,7 @@ func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
 func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11000,6 +11280,7 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -11034,6 +11315,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11070,6 +11352,7 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
@@ -11107,6 +11390,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11152,6 +11436,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -11194,6 +11479,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 func (v PlanItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11227,6 +11513,7 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -11262,6 +11549,7 @@ func (v *PlanFile) AppendJSON(b []byte) []byte {
 func (v PlanFile) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11295,6 +11583,7 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -11330,6 +11619,7 @@ func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11360,9 +11650,10 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
-	b = appendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -11393,6 +11684,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 func (v PlanUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11423,6 +11715,7 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -11456,6 +11749,7 @@ func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 func (v PlanRemoved) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11498,6 +11792,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"availableCommands":`...)
 	b = append(b, '[')
@@ -11505,7 +11800,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendAvailableCommand(b, v.AvailableCommands[i])
+		b = AppendAvailableCommand(b, v.AvailableCommands[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -11538,6 +11833,7 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11580,6 +11876,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -11620,6 +11917,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11673,6 +11971,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	switch v.Title.State {
 	case acp.PatchNull:
@@ -11724,6 +12023,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11757,6 +12057,7 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
@@ -11792,6 +12093,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 func (v Cost) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11837,6 +12139,7 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
@@ -11880,6 +12183,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11923,6 +12227,7 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
@@ -11962,6 +12267,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 func (v Notice) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12034,6 +12340,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
@@ -12050,7 +12357,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Summary.V[i])
+			b = AppendContentBlock(b, v.Summary.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -12096,6 +12403,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12129,11 +12437,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -12164,6 +12473,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12197,6 +12507,7 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 	if v.Cancel != nil {
 		b = append(jx.Comma(b), `"cancel":`...)
@@ -12232,6 +12543,7 @@ func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
 func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12255,6 +12567,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12286,6 +12599,7 @@ func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12391,6 +12705,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -12424,7 +12739,7 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"state":`...)
-		b = appendStateUpdate(b, v.State.V)
+		b = AppendStateUpdate(b, v.State.V)
 	}
 	switch v.Cwd.State {
 	case acp.PatchNull:
@@ -12483,6 +12798,7 @@ func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12588,6 +12904,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMessage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -12634,7 +12951,7 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -12672,6 +12989,7 @@ func (v *SessionMessage) AppendJSON(b []byte) []byte {
 func (v SessionMessage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12705,11 +13023,12 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -12740,6 +13059,7 @@ func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12770,6 +13090,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
@@ -12803,6 +13124,7 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12854,6 +13176,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
@@ -12898,6 +13221,7 @@ func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
 func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -12924,6 +13248,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12967,6 +13292,7 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -13006,6 +13332,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13049,6 +13376,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	if v.Auth != nil {
 		b = append(jx.Comma(b), `"auth":`...)
@@ -13088,6 +13416,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13121,6 +13450,7 @@ func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Terminal != nil {
 		b = append(jx.Comma(b), `"terminal":`...)
@@ -13156,6 +13486,7 @@ func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13179,6 +13510,7 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -13210,6 +13542,7 @@ func (v *TerminalAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13253,6 +13586,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	if v.Form != nil {
 		b = append(jx.Comma(b), `"form":`...)
@@ -13292,6 +13626,7 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13315,6 +13650,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -13346,6 +13682,7 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13369,6 +13706,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -13400,6 +13738,7 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13430,6 +13769,7 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -13463,6 +13803,7 @@ func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
 func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13486,6 +13827,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -13517,6 +13859,7 @@ func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13567,6 +13910,7 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -13615,6 +13959,7 @@ func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13645,6 +13990,7 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -13678,6 +14024,7 @@ func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13701,6 +14048,7 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -13732,6 +14080,7 @@ func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
 func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13755,6 +14104,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -13786,6 +14136,7 @@ func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13848,6 +14199,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
@@ -13869,7 +14221,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -13907,6 +14259,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13917,6 +14270,7 @@ func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *MCPServerOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -13949,6 +14303,7 @@ func (v *MCPServerOther) AppendJSON(b []byte) []byte {
 func (v MCPServerOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13982,6 +14337,7 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -14017,6 +14373,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14063,6 +14420,7 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -14109,6 +14467,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14142,6 +14501,7 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -14177,6 +14537,7 @@ func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 func (v MCPServerACP) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14236,6 +14597,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -14293,6 +14655,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14334,6 +14697,7 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"mode":`...)
 	b = jx.AppendString(b, string(v.Mode))
@@ -14343,7 +14707,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Content[i])
+		b = AppendContentBlock(b, v.Content[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -14376,6 +14740,7 @@ func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 func (v SystemPrompt) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14417,6 +14782,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	if v.Cwd.OK {
 		b = append(jx.Comma(b), `"cwd":`...)
@@ -14460,6 +14826,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14490,6 +14857,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14523,6 +14891,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14588,6 +14957,7 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14611,7 +14981,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -14649,6 +15019,7 @@ func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14679,6 +15050,7 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14712,6 +15084,7 @@ func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14742,6 +15115,7 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14775,6 +15149,7 @@ func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
 func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14805,6 +15180,7 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14838,6 +15214,7 @@ func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14871,6 +15248,7 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14906,6 +15284,7 @@ func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14976,6 +15355,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14999,13 +15379,13 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
 	if v.ReplayFrom != nil {
 		b = append(jx.Comma(b), `"replayFrom":`...)
-		b = appendReplayFrom(b, v.ReplayFrom)
+		b = AppendReplayFrom(b, v.ReplayFrom)
 	}
 	if v.SystemPrompt != nil {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
@@ -15041,6 +15421,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15051,6 +15432,7 @@ func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ReplayFromOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -15083,6 +15465,7 @@ func (v *ReplayFromOther) AppendJSON(b []byte) []byte {
 func (v ReplayFromOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15106,6 +15489,7 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -15137,6 +15521,7 @@ func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
 func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15167,6 +15552,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -15200,6 +15586,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15233,6 +15620,7 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -15268,6 +15656,7 @@ func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
 func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15301,6 +15690,7 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -15336,6 +15726,7 @@ func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
 func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -15411,6 +15802,7 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15432,6 +15824,7 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -15461,6 +15854,7 @@ func (v *SetSessionConfigOptionRequestID) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestID) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15482,6 +15876,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
@@ -15511,6 +15906,7 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15532,6 +15928,7 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendRaw(b, v.Value)
@@ -15566,6 +15963,7 @@ func (v *SetSessionConfigOptionRequestOther) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15607,6 +16005,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -15616,7 +16015,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Prompt[i])
+		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -15649,6 +16048,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15679,9 +16079,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
-	b = appendRequestPermissionOutcome(b, v.Outcome)
+	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -15712,6 +16113,7 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15722,6 +16124,7 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -15754,6 +16157,7 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15777,6 +16181,7 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -15808,6 +16213,7 @@ func (v *CancelledPermissionOutcome) AppendJSON(b []byte) []byte {
 func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15838,6 +16244,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -15871,6 +16278,7 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -15933,6 +16341,7 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15943,6 +16352,7 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -15970,6 +16380,7 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15980,6 +16391,7 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -16007,6 +16419,7 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -16017,6 +16430,7 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Raw = x.Text()
 }
+
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -16049,6 +16463,7 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -16079,6 +16494,7 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
@@ -16087,7 +16503,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Content[k]
-			b = appendElicitationContentValue(b, e)
+			b = AppendElicitationContentValue(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -16117,6 +16533,7 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16147,6 +16564,7 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"result":`...)
 	b = jx.AppendRaw(b, v.Result)
@@ -16180,6 +16598,7 @@ func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
 func (v MessageMCPResponseResult) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16210,6 +16629,7 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"error":`...)
 	b = v.Error.AppendJSON(b)
@@ -16243,6 +16663,7 @@ func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
 func (v MessageMCPResponseError) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16270,6 +16691,7 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"code":`...)
 	b = jx.AppendInt(b, int64(v.Code))
@@ -16305,6 +16727,7 @@ func (v *MCPError) AppendJSON(b []byte) []byte {
 func (v MCPError) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16335,6 +16758,7 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -16368,6 +16792,7 @@ func (v *CancelSessionNotification) AppendJSON(b []byte) []byte {
 func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16409,6 +16834,7 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
@@ -16450,6 +16876,7 @@ func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16480,6 +16907,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -16513,6 +16941,7 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16546,6 +16975,7 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
@@ -16583,6 +17013,7 @@ func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -16609,6 +17040,7 @@ func (v *ProxySuccessorResponse) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16642,6 +17074,7 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
@@ -16679,6 +17112,7 @@ func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolKind) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "read":
@@ -16705,6 +17139,7 @@ func (v *ToolKind) decode(d *jx.Dec) {
 		*v = ToolKind(s)
 	}
 }
+
 func (v *ToolCallStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "pending":
@@ -16723,6 +17158,7 @@ func (v *ToolCallStatus) decode(d *jx.Dec) {
 		*v = ToolCallStatus(s)
 	}
 }
+
 func (v *Role) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "assistant":
@@ -16733,6 +17169,7 @@ func (v *Role) decode(d *jx.Dec) {
 		*v = Role(s)
 	}
 }
+
 func (v *IconTheme) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "light":
@@ -16743,6 +17180,7 @@ func (v *IconTheme) decode(d *jx.Dec) {
 		*v = IconTheme(s)
 	}
 }
+
 func (v *DiffFileType) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "text":
@@ -16757,6 +17195,7 @@ func (v *DiffFileType) decode(d *jx.Dec) {
 		*v = DiffFileType(s)
 	}
 }
+
 func (v *DiffPatchFormat) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "git_patch":
@@ -16765,6 +17204,7 @@ func (v *DiffPatchFormat) decode(d *jx.Dec) {
 		*v = DiffPatchFormat(s)
 	}
 }
+
 func (v *PermissionOptionKind) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "allow_once":
@@ -16779,6 +17219,7 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 		*v = PermissionOptionKind(s)
 	}
 }
+
 func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16788,6 +17229,7 @@ func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 		d.BadTag(m, "ElicitationSchemaType", s)
 	}
 }
+
 func (v *StringFormat) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "email":
@@ -16802,6 +17244,7 @@ func (v *StringFormat) decode(d *jx.Dec) {
 		*v = StringFormat(s)
 	}
 }
+
 func (v *LLMProtocol) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "anthropic":
@@ -16818,6 +17261,7 @@ func (v *LLMProtocol) decode(d *jx.Dec) {
 		*v = LLMProtocol(s)
 	}
 }
+
 func (v *AuthState) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "authenticated":
@@ -16832,6 +17276,7 @@ func (v *AuthState) decode(d *jx.Dec) {
 		*v = AuthState(s)
 	}
 }
+
 func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "mode":
@@ -16846,6 +17291,7 @@ func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 		*v = SessionConfigOptionCategory(s)
 	}
 }
+
 func (v *SessionStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "open":
@@ -16856,6 +17302,7 @@ func (v *SessionStatus) decode(d *jx.Dec) {
 		*v = SessionStatus(s)
 	}
 }
+
 func (v *PlanEntryPriority) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "high":
@@ -16868,6 +17315,7 @@ func (v *PlanEntryPriority) decode(d *jx.Dec) {
 		*v = PlanEntryPriority(s)
 	}
 }
+
 func (v *PlanEntryStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "pending":
@@ -16882,6 +17330,7 @@ func (v *PlanEntryStatus) decode(d *jx.Dec) {
 		*v = PlanEntryStatus(s)
 	}
 }
+
 func (v *NoticeSeverity) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "info":
@@ -16894,6 +17343,7 @@ func (v *NoticeSeverity) decode(d *jx.Dec) {
 		*v = NoticeSeverity(s)
 	}
 }
+
 func (v *CompactionStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "in_progress":
@@ -16908,6 +17358,7 @@ func (v *CompactionStatus) decode(d *jx.Dec) {
 		*v = CompactionStatus(s)
 	}
 }
+
 func (v *SystemPromptMode) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "append":
@@ -16918,6 +17369,7 @@ func (v *SystemPromptMode) decode(d *jx.Dec) {
 		*v = SystemPromptMode(s)
 	}
 }
+
 func (v *SessionArchiveFilter) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "exclude":

@@ -18,23 +18,20 @@ func (g *gen) unionCodec(f *jen.File) {
 			g.encodeByType(f, n)
 		case u.Tag != "":
 			g.decodeTagged(f, n, u)
-			g.encodeUnion(f, n, u)
+			g.encodeUnion(f, n, u, top)
 		default:
 			g.decodeByKeys(f, n, u)
-			g.encodeUnion(f, n, u)
+			g.encodeUnion(f, n, u, top)
 		}
 		if !top {
 			return
 		}
 		g.claims.claim("Decode"+n, n+"/decode")
-		g.claims.claim("Append"+n, n+"/append")
 		comment(f, "Decode"+n+" decodes a "+n+" from JSON text. Pointer finds the place of an error.")
 		f.Func().Id("Decode"+n).Params(bytesParam()).Params(jen.Id(n), jen.Error()).Block(
 			line("var d %s", g.in("Dec")), line("d.Reset(b)"), line("v := decode%s(&d, nil)", n), line("d.End()"),
 			block(line("if err := d.Err(); err != nil"), line("return nil, err")),
 			line("return v, nil"))
-		comment(f, "Append"+n+" appends v as JSON text, with its tag; null when v is nil. The methods of a variant do not know the tag, so encode unions with this.")
-		f.Func().Id("Append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(line("return append%s(b, v)", n))
 	})
 }
 
@@ -121,7 +118,7 @@ func (g *gen) appendTag(tag, value string) []jen.Code {
 }
 
 // encodeUnion emits the encoders of a union of objects.
-func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union) {
+func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	var cases []jen.Code
 	for _, a := range g.arms[n] {
 		if a.tag == "" {
@@ -152,9 +149,17 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union) {
 	cases = append(cases, jen.Case(jen.Nil()).Block(line("return b")))
 	body = append(body, sw.Block(cases...), line("return v.appendMembers(b)"))
 	f.Func().Id("append"+n+"Members").Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(body...)
-	f.Func().Id("append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
-		block(line("if v == nil"), line(`return append(b, "null"...)`)),
-		line("return append(append%sMembers(append(b, '{'), v), '}')", n))
+	if top {
+		g.appendFunc(f, n, line("return append(append%sMembers(append(b, '{'), v), '}')", n))
+	}
+}
+
+// appendFunc emits AppendX, the encoder of a whole union value.
+func (g *gen) appendFunc(f *jen.File, n string, do jen.Code) {
+	g.claims.claim("Append"+n, n+"/append")
+	comment(f, "Append"+n+" appends v as JSON text, with its tag; null when v is nil. The methods of a variant do not know the tag, so encode unions with this.")
+	f.Func().Id("Append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
+		block(line("if v == nil"), line(`return append(b, "null"...)`)), do)
 }
 
 // tagLit is the Go literal of a tag with its value, in JSON.

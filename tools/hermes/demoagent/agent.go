@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -45,8 +46,8 @@ type agent struct {
 	connected chan struct{} // closed once conn and client are set
 	exit      func(code int)
 
-	mu       sync.Mutex // guards what follows, and the sessions
-	can      *acp.ClientCapabilities
+	mu       sync.Mutex              // guards what follows, and the sessions
+	can      *acp.ClientCapabilities // set once
 	sessions map[acp.SessionID]*session
 }
 
@@ -77,6 +78,9 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 	<-a.connected
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.can != nil {
+		return nil, refuse(acp.ErrorCodeInvalidRequest, "initialize: already done")
+	}
 	a.can = &acp.ClientCapabilities{}
 	if p.ClientCapabilities != nil {
 		*a.can = *p.ClientCapabilities
@@ -97,7 +101,10 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.can == nil {
-		return nil, refuse(acp.ErrorCodeInvalidRequest, "session/new before initialize")
+		return nil, refuse(acp.ErrorCodeInvalidRequest, "session/new: initialize comes first")
+	}
+	if !filepath.IsAbs(p.Cwd) {
+		return nil, refuse(acp.ErrorCodeInvalidParams, "session/new: cwd %q is not absolute", p.Cwd)
 	}
 	id := acp.SessionID(fmt.Sprintf("demo-%d", len(a.sessions)+1))
 	s := &session{id: id, cwd: p.Cwd, mode: modeAsk, pace: paceBrisk}
@@ -106,7 +113,7 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	return &acp.NewSessionResponse{SessionID: id, Modes: s.modes(), ConfigOptions: s.options()}, nil
 }
 
-// LoadSession replays a session of this process.
+// LoadSession replays a session of this process, which stays in its folder.
 func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
 	s, err := a.begin(p.SessionID)
 	if err != nil {
@@ -120,7 +127,6 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	s.cwd = p.Cwd
 	a.conn.AfterResponse(ctx, func() { a.announce(ctx, s.id) })
 	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options()}, nil
 }
@@ -167,7 +173,7 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	t := &turn{agent: a, session: s}
 	prompt := ""
 	for _, block := range p.Prompt {
-		s.history = append(s.history, &acp.UserMessageChunk{Content: block})
+		s.history = append(s.history, acp.NewUserMessageChunk(block))
 		if text, ok := block.(*acp.TextContent); ok {
 			prompt += text.Text
 		}
@@ -194,7 +200,7 @@ func (a *agent) announce(ctx context.Context, id acp.SessionID) {
 		}
 	}
 	_ = a.client.SessionUpdate(context.WithoutCancel(ctx), &acp.SessionNotification{
-		SessionID: id, Update: &acp.AvailableCommandsUpdate{AvailableCommands: list},
+		SessionID: id, Update: acp.NewAvailableCommandsUpdate(list),
 	})
 }
 
@@ -232,11 +238,10 @@ func (s *session) modes() *acp.SessionModeState {
 }
 
 func (s *session) options() []acp.SessionConfigOption {
+	values := acp.SessionConfigSelectOptionsUngrouped{{Value: paceBrisk, Name: "Brisk"}, {Value: paceCalm, Name: "Calm"}}
 	return []acp.SessionConfigOption{{
 		ID: optionPace, Name: "Pace", Description: acp.Some("How fast the agent talks"),
-		Variant: &acp.SessionConfigSelect{CurrentValue: s.pace, Options: acp.SessionConfigSelectOptionsUngrouped{
-			{Value: "brisk", Name: "Brisk"}, {Value: "calm", Name: "Calm"},
-		}},
+		Variant: acp.NewSessionConfigSelect(s.pace, values),
 	}}
 }
 

@@ -539,6 +539,22 @@ func TestASecondPromptIsRefusedWhileOneRuns(t *testing.T) {
 	}
 }
 
+func TestTheHandshakeComesFirstAndOnce(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	invalid := &acp.Error{Code: acp.ErrorCodeInvalidRequest}
+	if _, err := e.agent.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); !errors.Is(err, invalid) {
+		t.Errorf("second initialize: %v", err)
+	}
+	if _, err := e.agent.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "here"}); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeInvalidParams}) {
+		t.Errorf("relative folder: %v", err)
+	}
+	fresh := &agent{sessions: map[acp.SessionID]*session{}}
+	if _, err := fresh.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: e.dir}); !errors.Is(err, invalid) {
+		t.Errorf("session before initialize: %v", err)
+	}
+}
+
 func TestFailuresAreErrors(t *testing.T) {
 	t.Parallel()
 	e := start(t, nil)

@@ -70,7 +70,7 @@ func (t *turn) play(ctx context.Context, prompt string) error {
 // tour shows what a client is asked for in a usual turn.
 func (t *turn) tour(ctx context.Context) error {
 	plan := []string{"Write this visit down", "Count the lines"}
-	thought := &acp.AgentThoughtChunk{Content: &acp.TextContent{Text: "A file and a command will show it all."}}
+	thought := acp.NewAgentThoughtChunk(acp.NewTextContent("A file and a command will show it all."))
 	for _, step := range []func() error{
 		func() error { return t.update(ctx, thought) },
 		func() error { return t.say(ctx, "Hello! I keep a list of visits in %s. ", tourFile) },

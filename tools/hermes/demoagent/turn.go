@@ -42,7 +42,7 @@ func (t *turn) say(ctx context.Context, format string, args ...any) error {
 
 func (t *turn) stream(ctx context.Context, pause time.Duration, chunks []string) error {
 	for _, chunk := range chunks {
-		if err := t.update(ctx, &acp.AgentMessageChunk{Content: &acp.TextContent{Text: chunk}}); err != nil {
+		if err := t.update(ctx, acp.NewAgentMessageChunk(acp.NewTextContent(chunk))); err != nil {
 			return err
 		}
 		select {
@@ -192,7 +192,7 @@ func (t *turn) run(ctx context.Context, command string, args ...string) error {
 		// Releasing ends what still runs, so it happens after a cancel as well.
 		defer t.client.ReleaseTerminal(context.WithoutCancel(ctx), &acp.ReleaseTerminalRequest{SessionID: t.id, TerminalID: term.TerminalID})
 		if err := t.update(ctx, &acp.ToolCallUpdate{
-			ToolCallID: c.ToolCallID, Content: []acp.ToolCallContent{&acp.Terminal{TerminalID: term.TerminalID}},
+			ToolCallID: c.ToolCallID, Content: []acp.ToolCallContent{acp.NewTerminal(term.TerminalID)},
 		}); err != nil {
 			return err
 		}
