@@ -34,6 +34,10 @@ build: ## Build bin/hermes, the program Neovim starts
 generate: ## Regenerate everything that comes from the schemas
 	go generate ./...
 
+.PHONY: bench
+bench: ## Measure against other bindings, side by side, and write docs/benchmarks.md
+	@cd bench && go vet ./... && go test ./... && go run ./report -o ../docs/benchmarks.md
+
 .PHONY: lint
 lint: ## Check formatting and run the linters of Go and Lua
 	@out="$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go'))"; \
