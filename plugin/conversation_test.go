@@ -346,6 +346,23 @@ end`)
 	})
 }
 
+func TestTrafficIsShownWhileSomebodyListens(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.prompt("SAY quiet")
+		e.is(`#of("TrafficMessage")`, 0)
+		e.lua(`_G.id = vim.api.nvim_create_autocmd("User", { pattern = "TrafficMessage", callback = function() end })`)
+		e.prompt("SAY noticed") // the host hears of the listener by a batch
+		e.prompt("SAY loud")
+		e.is(`vim.iter(of("TrafficMessage")):any(function(x) return x.direction == "in" and x.message:find('"loud"', 1, true) ~= nil end)`, true)
+		e.lua(`vim.api.nvim_del_autocmd(id)`)
+		e.prompt("SAY done")
+		e.lua(`_G.before = #of("TrafficMessage")`)
+		e.prompt("SAY quiet again")
+		e.is(`#of("TrafficMessage") == before`, true)
+	})
+}
+
 func TestABurstArrivesWhole(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

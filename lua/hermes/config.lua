@@ -157,6 +157,7 @@ function M.for_host()
       elicitation = current.permissions.elicitation,
     },
     timeouts = current.timeouts,
+    traffic = require("hermes.events").wants_traffic(),
   }
 end
 

@@ -288,6 +288,7 @@ function M.deliver(items)
       )
     end
   end
+  require("hermes.events").watch_traffic()
 end
 
 return M
