@@ -103,7 +103,10 @@ local function check_agents(agents)
     end
     for key, value in pairs(agent) do
       if not want[key] then
-        error(("hermes.setup: unknown key %q; there are: %s"):format(at .. "." .. key, keys(want)), 0)
+        error(
+          ("hermes.setup: unknown key %q; there are: %s"):format(at .. "." .. key, keys(want)),
+          0
+        )
       end
       if type(value) ~= want[key] then
         error(

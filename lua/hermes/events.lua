@@ -323,7 +323,7 @@ function M.create_autocmd(names, opts, create)
   local callback = opts.callback
   if not vim.tbl_contains(wanted, "*") then
     if type(callback) ~= "function" then
-      error("hermes.create_autocmd: a pattern other than \"*\" needs a Lua callback", 2)
+      error('hermes.create_autocmd: a pattern other than "*" needs a Lua callback', 2)
     end
     opts.callback = function(args)
       local data = args.data or {}

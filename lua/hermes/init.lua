@@ -31,7 +31,7 @@ local function text_of(value, who, what)
 end
 
 ---@param method string
----@param params table
+---@param params table|fun(): table
 ---@param opts table
 ---@param prefix? string
 ---@return string id
@@ -82,9 +82,11 @@ function M.connect(name, opts)
   if payload.env and next(payload.env) == nil then
     payload.env = nil
   end
-  payload.cwd = payload.cwd and require("hermes.params").folder(payload.cwd)
   require("hermes.state").use(name)
-  return require("hermes.rpc").call("connect", payload, {
+  return require("hermes.rpc").call("connect", function()
+    payload.cwd = payload.cwd and require("hermes.params").folder(payload.cwd)
+    return payload
+  end, {
     method = "connect",
     agent = name,
     on_done = opts.on_done,
@@ -138,7 +140,9 @@ end
 ---@return string id
 function M.create_session(opts)
   opts = table_of(opts, "create_session")
-  return request("session/new", require("hermes.params").session(opts), opts)
+  return request("session/new", function()
+    return require("hermes.params").session(opts)
+  end, opts)
 end
 
 ---Open a session of the agent again and hear its history.
@@ -148,7 +152,9 @@ end
 function M.load_session(session_id, opts)
   text_of(session_id, "load_session", "the id of the session")
   opts = table_of(opts, "load_session")
-  return request("session/load", require("hermes.params").session(opts, session_id), opts)
+  return request("session/load", function()
+    return require("hermes.params").session(opts, session_id)
+  end, opts)
 end
 
 ---Open a session of the agent again without its history.
@@ -158,7 +164,9 @@ end
 function M.resume_session(session_id, opts)
   text_of(session_id, "resume_session", "the id of the session")
   opts = table_of(opts, "resume_session")
-  return request("session/resume", require("hermes.params").session(opts, session_id), opts)
+  return request("session/resume", function()
+    return require("hermes.params").session(opts, session_id)
+  end, opts)
 end
 
 ---List the sessions the agent has kept.
