@@ -93,6 +93,27 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 	})
 }
 
+func TestCancelRightAfterAPromptEndsIt(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		for range 20 {
+			e.lua(`
+done.turn = nil
+hermes.prompt(s, "SLEEP 20000", { on_done = finish("turn") })
+hermes.cancel(s)`)
+			e.until("done.turn")
+			e.is("done.turn.result.stopReason", "cancelled")
+		}
+		e.lua(`
+done.turn = nil
+hermes.set_mode(s, "slow") -- the prompt waits for it and never goes out
+hermes.prompt(s, "SLEEP 20000", { on_done = finish("turn") })
+hermes.cancel(s)`)
+		e.until("done.turn")
+		e.is("done.turn.result.stopReason", "cancelled")
+	})
+}
+
 func TestCancelIsNotSentToAnIdleAgent(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -84,9 +86,18 @@ func (c *connection) fault(f runtime.Fault) {
 	}
 }
 
-// tap shows the traffic while somebody listens to it.
+// tap sees every message: it notes when a prompt is on the wire, and shows the
+// traffic while somebody listens to it.
 func (c *connection) tap(d runtime.Direction, msg []byte) {
 	seq := c.tapped.Add(1)
+	if d == runtime.Outbound && bytes.Contains(msg[:min(len(msg), 64)], []byte(acp.MethodSessionPrompt)) {
+		var m struct{ Params requestFields }
+		if json.Unmarshal(msg, &m) == nil {
+			if s, err := c.session(m.Params.SessionID); err == nil {
+				s.wrote()
+			}
+		}
+	}
 	if !c.host.traffic.Load() || c.host.queue.room(c.ctx) != nil {
 		return
 	}

@@ -30,6 +30,20 @@ describe("setup", function()
     eq(require("hermes.config").get(), require("hermes.config").defaults)
   end)
 
+  it("says which keys of another plugin have no effect, and takes the rest", function()
+    local notify, notes = vim.notify, {}
+    vim.notify = function(text)
+      notes[#notes + 1] = text
+    end
+    hermes.setup({ download = true, terminal = { hidden = true }, root_markers = { "x" } })
+    vim.wait(200, function()
+      return #notes == 2
+    end, 2)
+    vim.notify = notify
+    eq(#notes, 2)
+    eq(require("hermes.config").get().root_markers, { "x" })
+  end)
+
   it("adds up over calls", function()
     hermes.setup({ agents = { a = { command = "a" } } })
     hermes.setup({ agents = { b = { command = "b" } }, root_markers = { ".hg" } })
@@ -130,6 +144,14 @@ end)
 
 describe("the plugin file", function()
   it("makes the groups and the command, and loads nothing", function()
+    local look = [[lua
+      local loaded = vim.tbl_filter(function(name)
+        return vim.startswith(name, "hermes")
+      end, vim.tbl_keys(package.loaded))
+      local function in_group(name)
+        return #vim.api.nvim_get_autocmds({ group = name })
+      end
+      io.write(#loaded, vim.fn.exists(":Hermes"), in_group("hermes"), in_group("Hermes"))]]
     local out = vim
       .system({
         vim.v.progpath,
@@ -137,11 +159,10 @@ describe("the plugin file", function()
         "--headless",
         "--cmd",
         "set rtp^=" .. vim.fn.getcwd(),
-        "+lua io.write(vim.inspect(vim.tbl_filter(function(m) return m:find('^hermes') end, vim.tbl_keys(package.loaded))))",
-        "+lua io.write(vim.fn.exists(':Hermes') .. #vim.api.nvim_get_autocmds({ group = 'hermes' }) .. #vim.api.nvim_get_autocmds({ group = 'Hermes' }))",
+        "+" .. look:gsub("\n%s*", " "),
         "+qa!",
       }, { text = true })
       :wait()
-    eq(out.stdout .. out.stderr, "{}200")
+    eq(out.stdout .. out.stderr, "0200")
   end)
 end)

@@ -50,10 +50,14 @@ end
 ---------------------------------------------------------------------------
 -- Agents.
 
+---@class hermes.ConnectOpts: hermes.AgentConfig
+---@field protocol? "stdio"
+---@field on_done? fun(err: hermes.Error?, result: table?)
+
 ---Start an agent: one of setup{agents}, a preset, or any `command`. Connecting
 ---again to an agent that runs tells what it said when it began.
 ---@param name string|{ agent: string }
----@param opts? { command?: string, args?: string[], env?: table<string, string>, cwd?: string, pass_env?: string[], inherit_env?: boolean, protocol?: "stdio", on_done?: fun(err: hermes.Error?, result: table?) }
+---@param opts? hermes.ConnectOpts
 ---@return string id
 function M.connect(name, opts)
   if type(name) == "table" then
@@ -300,9 +304,15 @@ end
 ---------------------------------------------------------------------------
 -- Events.
 
+---@class hermes.OnOpts
+---@field callback fun(data: table, name: string)
+---@field agent? string hear of this agent only
+---@field session_id? string hear of this session only
+---@field once? boolean
+
 ---Hear of events; "*" is all of them. Needs no autocommand.
 ---@param names string|string[]
----@param fn fun(data: table, name: string)|{ callback: fun(data: table, name: string), agent?: string, session_id?: string, once?: boolean }
+---@param fn fun(data: table, name: string)|hermes.OnOpts
 ---@return fun() off stops it
 function M.on(names, fn)
   return require("hermes.events").on(names, fn, "on")

@@ -145,7 +145,8 @@ end
 
 ---Begin an operation, starting the host when it does not run.
 ---@param op string name of the operation
----@param payload table|fun(): table? a function is called where Neovim's API is allowed; it may end the operation
+---@param payload table|fun(): table? a function is called where Neovim's API is allowed; nil: it
+---saw to the end of the operation
 ---@param info hermes.Op
 ---@param id? string
 ---@return string id
