@@ -101,9 +101,9 @@ func (c *connection) finishConnect(id string, err error) {
 func (c *connection) run(cmd command) {
 	stage, err := c.bringUp(cmd)
 	if err != nil {
+		c.finish(err)
 		c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
 			str("error", err.Error()).json()))
-		c.finish(err)
 		return
 	}
 	c.becomeReady()
@@ -112,8 +112,9 @@ func (c *connection) run(cmd command) {
 	case <-c.ctx.Done():
 	}
 	err = c.link.cause(context.Cause(c.ctx))
-	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
 	c.finish(err)
+	// Last, so that who hears it can connect again at once.
+	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
 }
 
 func (c *connection) bringUp(cmd command) (stage string, err error) {

@@ -72,6 +72,7 @@ type Conn struct {
 	work  gauge // running lanes and request handlers
 	watch watchdog
 	count counters
+	used  recycled
 
 	// Owned by the reading goroutine.
 	lanes   map[string]*lane
