@@ -95,6 +95,54 @@ func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 	}
 }
 
+func TestAnAgentMayDieAtAnyByteOfATurn(t *testing.T) {
+	t.Parallel()
+	cuts := []int{}
+	for n := 0; n <= len(recorded); n++ {
+		if n%23 == 0 || n > 0 && recorded[n-1] == '\n' || n < len(recorded) && recorded[n] == '\n' {
+			cuts = append(cuts, n)
+		}
+	}
+	for _, n := range cuts {
+		cmd := self("cut")
+		cmd.Env = append(cmd.Env, bytes+"="+strconv.Itoa(n))
+		p := start(t, cmd)
+		u := new(updates)
+		c := runtime.NewConn(p.Transport(), acp.ClientSide(u), runtime.Options{})
+		r, err := prompt(t.Context(), c, "x")
+		// A last line without its end is a message when it is whole.
+		whole := strings.Split(recorded[:n], "\n")
+		messages := len(whole) - 1
+		if strings.HasSuffix(whole[messages], "}}") && strings.Count(whole[messages], "{") == strings.Count(whole[messages], "}") {
+			messages++
+		}
+		if messages == 3 {
+			if err != nil || r.StopReason != acp.StopReasonEndTurn {
+				t.Errorf("after %d bytes: %v", n, err)
+			}
+		} else if !errors.As(err, new(*agent.ExitError)) {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+		if got := u.n.Load(); got != int64(min(messages, 2)) {
+			t.Errorf("after %d bytes: %d updates, want %d", n, got, min(messages, 2))
+		}
+		c.Close()
+	}
+}
+
+func TestAStoppedAgentCanBeClosed(t *testing.T) {
+	t.Parallel()
+	p := start(t, quick(self("polite")))
+	p.Transport().Read(nil)
+	syscall.Kill(p.PID(), syscall.SIGSTOP)
+	if err := p.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if e := ended(t, p); e.Signal != "killed" {
+		t.Error(e)
+	}
+}
+
 func TestThePromptOfAKilledAgentFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	p := start(t, self("agent"))
