@@ -15,6 +15,7 @@ func (v *WriteTextFileRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ReadTextFileRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -23,6 +24,7 @@ func (v *ReadTextFileRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *RequestPermissionRequest) check(c *jx.Check) {
 	c.In("toolCall")
 	v.ToolCall.check(c)
@@ -42,6 +44,7 @@ func (v *RequestPermissionRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ToolCallUpdate) check(c *jx.Check) {
 	if v.Kind.OK {
 		c.In("kind")
@@ -83,6 +86,7 @@ func (v *ToolCallUpdate) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ToolCallContentOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -91,6 +95,7 @@ func (v *ToolCallContentOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ContentBlockOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -99,6 +104,7 @@ func (v *ContentBlockOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *Annotations) check(c *jx.Check) {
 	if v.Audience != nil {
 		c.In("audience")
@@ -119,6 +125,7 @@ func (v *Annotations) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *TextContent) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -133,6 +140,7 @@ func (v *TextContent) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ImageContent) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -147,6 +155,7 @@ func (v *ImageContent) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AudioContent) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -161,6 +170,7 @@ func (v *AudioContent) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ResourceLink) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -175,6 +185,7 @@ func (v *ResourceLink) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *TextResourceContents) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -183,6 +194,7 @@ func (v *TextResourceContents) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *BlobResourceContents) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -191,6 +203,7 @@ func (v *BlobResourceContents) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *EmbeddedResource) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -208,6 +221,7 @@ func (v *EmbeddedResource) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *Content) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -220,6 +234,7 @@ func (v *Content) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *Diff) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -228,6 +243,7 @@ func (v *Diff) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *Terminal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -236,6 +252,7 @@ func (v *Terminal) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ToolCallLocation) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -244,6 +261,7 @@ func (v *ToolCallLocation) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *PermissionOption) check(c *jx.Check) {
 	c.In("kind")
 	if !v.Kind.Known() {
@@ -258,6 +276,7 @@ func (v *PermissionOption) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CreateTerminalRequest) check(c *jx.Check) {
 	if v.Env != nil {
 		c.In("env")
@@ -276,6 +295,7 @@ func (v *CreateTerminalRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *EnvVariable) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -284,6 +304,7 @@ func (v *EnvVariable) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *TerminalOutputRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -292,6 +313,7 @@ func (v *TerminalOutputRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ReleaseTerminalRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -300,6 +322,7 @@ func (v *ReleaseTerminalRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *WaitForTerminalExitRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -308,6 +331,7 @@ func (v *WaitForTerminalExitRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *KillTerminalRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -316,6 +340,7 @@ func (v *KillTerminalRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CreateElicitationRequest) check(c *jx.Check) {
 	checkCreateElicitationRequestVariant(c, v.Variant)
 }
@@ -326,6 +351,7 @@ func (v *CreateElicitationRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CreateElicitationRequestOther) check(c *jx.Check) {
 	checkCreateElicitationRequestOtherVariant(c, v.Variant)
 }
@@ -336,6 +362,7 @@ func (v *CreateElicitationRequestOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationSessionScope) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -344,6 +371,7 @@ func (v *ElicitationSessionScope) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationRequestScope) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -352,6 +380,7 @@ func (v *ElicitationRequestScope) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationSchema) check(c *jx.Check) {
 	if v.Type.OK {
 		c.In("type")
@@ -378,6 +407,7 @@ func (v *ElicitationSchema) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationPropertySchemaOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -386,6 +416,7 @@ func (v *ElicitationPropertySchemaOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *EnumOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -394,6 +425,7 @@ func (v *EnumOption) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *StringPropertySchema) check(c *jx.Check) {
 	if v.Format.OK {
 		c.In("format")
@@ -419,6 +451,7 @@ func (v *StringPropertySchema) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *NumberPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -427,6 +460,7 @@ func (v *NumberPropertySchema) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *IntegerPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -435,6 +469,7 @@ func (v *IntegerPropertySchema) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *BooleanPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -443,6 +478,7 @@ func (v *BooleanPropertySchema) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *MultiSelectItemsOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -451,6 +487,7 @@ func (v *MultiSelectItemsOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *StringMultiSelectItems) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -459,6 +496,7 @@ func (v *StringMultiSelectItems) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *TitledMultiSelectItems) check(c *jx.Check) {
 	c.In("anyOf")
 	for i := range v.AnyOf {
@@ -475,6 +513,7 @@ func (v *TitledMultiSelectItems) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *MultiSelectPropertySchema) check(c *jx.Check) {
 	c.In("items")
 	checkMultiSelectItems(c, v.Items)
@@ -487,6 +526,7 @@ func (v *MultiSelectPropertySchema) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationFormMode) check(c *jx.Check) {
 	c.In("requestedSchema")
 	v.RequestedSchema.check(c)
@@ -500,6 +540,7 @@ func (v *ElicitationFormMode) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationURLMode) check(c *jx.Check) {
 	c.In("url")
 	if !jx.IsURI(v.URL) {
@@ -515,6 +556,7 @@ func (v *ElicitationURLMode) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ExtRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -523,6 +565,7 @@ func (v *ExtRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *InitializeResponse) check(c *jx.Check) {
 	if v.AgentCapabilities != nil {
 		c.In("agentCapabilities")
@@ -551,6 +594,7 @@ func (v *InitializeResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AgentCapabilities) check(c *jx.Check) {
 	if v.PromptCapabilities != nil {
 		c.In("promptCapabilities")
@@ -580,6 +624,7 @@ func (v *AgentCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *PromptCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -588,6 +633,7 @@ func (v *PromptCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *MCPCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -596,6 +642,7 @@ func (v *MCPCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionCapabilities) check(c *jx.Check) {
 	if v.List != nil {
 		c.In("list")
@@ -630,6 +677,7 @@ func (v *SessionCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionListCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -638,6 +686,7 @@ func (v *SessionListCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionDeleteCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -646,6 +695,7 @@ func (v *SessionDeleteCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -654,6 +704,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionResumeCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -662,6 +713,7 @@ func (v *SessionResumeCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionCloseCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -670,6 +722,7 @@ func (v *SessionCloseCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AgentAuthCapabilities) check(c *jx.Check) {
 	if v.Logout != nil {
 		c.In("logout")
@@ -684,6 +737,7 @@ func (v *AgentAuthCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *LogoutCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -692,6 +746,7 @@ func (v *LogoutCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AuthMethodTerminal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -700,6 +755,7 @@ func (v *AuthMethodTerminal) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AuthMethodAgent) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -708,6 +764,7 @@ func (v *AuthMethodAgent) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *Implementation) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -716,6 +773,7 @@ func (v *Implementation) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AuthenticateResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -724,6 +782,7 @@ func (v *AuthenticateResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *LogoutResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -732,6 +791,7 @@ func (v *LogoutResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *NewSessionResponse) check(c *jx.Check) {
 	if v.Modes != nil {
 		c.In("modes")
@@ -755,6 +815,7 @@ func (v *NewSessionResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionModeState) check(c *jx.Check) {
 	c.In("availableModes")
 	for i := range v.AvailableModes {
@@ -771,6 +832,7 @@ func (v *SessionModeState) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionMode) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -779,6 +841,7 @@ func (v *SessionMode) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionConfigOption) check(c *jx.Check) {
 	checkSessionConfigOptionVariant(c, v.Variant)
 }
@@ -789,6 +852,7 @@ func (v *SessionConfigOption) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionConfigOptionOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -797,6 +861,7 @@ func (v *SessionConfigOptionOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionConfigSelectOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -805,6 +870,7 @@ func (v *SessionConfigSelectOption) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionConfigSelectGroup) check(c *jx.Check) {
 	c.In("options")
 	for i := range v.Options {
@@ -821,6 +887,7 @@ func (v *SessionConfigSelectGroup) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionConfigSelect) check(c *jx.Check) {
 	c.In("options")
 	checkSessionConfigSelectOptions(c, v.Options)
@@ -833,6 +900,7 @@ func (v *SessionConfigSelect) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionConfigBoolean) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -841,6 +909,7 @@ func (v *SessionConfigBoolean) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *LoadSessionResponse) check(c *jx.Check) {
 	if v.Modes != nil {
 		c.In("modes")
@@ -864,6 +933,7 @@ func (v *LoadSessionResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ListSessionsResponse) check(c *jx.Check) {
 	c.In("sessions")
 	for i := range v.Sessions {
@@ -880,6 +950,7 @@ func (v *ListSessionsResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionInfo) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -888,6 +959,7 @@ func (v *SessionInfo) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *DeleteSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -896,6 +968,7 @@ func (v *DeleteSessionResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ResumeSessionResponse) check(c *jx.Check) {
 	if v.Modes != nil {
 		c.In("modes")
@@ -919,6 +992,7 @@ func (v *ResumeSessionResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CloseSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -927,6 +1001,7 @@ func (v *CloseSessionResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SetSessionModeResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -935,6 +1010,7 @@ func (v *SetSessionModeResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SetSessionConfigOptionResponse) check(c *jx.Check) {
 	c.In("configOptions")
 	for i := range v.ConfigOptions {
@@ -951,6 +1027,7 @@ func (v *SetSessionConfigOptionResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *PromptResponse) check(c *jx.Check) {
 	c.In("stopReason")
 	if !v.StopReason.Known() {
@@ -965,6 +1042,7 @@ func (v *PromptResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ExtResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -973,6 +1051,7 @@ func (v *ExtResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionNotification) check(c *jx.Check) {
 	c.In("update")
 	checkSessionUpdate(c, v.Update)
@@ -985,6 +1064,7 @@ func (v *SessionNotification) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -993,6 +1073,7 @@ func (v *SessionUpdateOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ContentChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -1005,6 +1086,7 @@ func (v *ContentChunk) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ToolCall) check(c *jx.Check) {
 	if v.Kind.OK {
 		c.In("kind")
@@ -1046,6 +1128,7 @@ func (v *ToolCall) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *PlanEntry) check(c *jx.Check) {
 	c.In("priority")
 	if !v.Priority.Known() {
@@ -1065,6 +1148,7 @@ func (v *PlanEntry) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *Plan) check(c *jx.Check) {
 	c.In("entries")
 	for i := range v.Entries {
@@ -1081,6 +1165,7 @@ func (v *Plan) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AvailableCommand) check(c *jx.Check) {
 	if v.Input != nil {
 		c.In("input")
@@ -1095,6 +1180,7 @@ func (v *AvailableCommand) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *UnstructuredCommandInput) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1103,6 +1189,7 @@ func (v *UnstructuredCommandInput) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AvailableCommandsUpdate) check(c *jx.Check) {
 	c.In("availableCommands")
 	for i := range v.AvailableCommands {
@@ -1119,6 +1206,7 @@ func (v *AvailableCommandsUpdate) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CurrentModeUpdate) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1127,6 +1215,7 @@ func (v *CurrentModeUpdate) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ConfigOptionUpdate) check(c *jx.Check) {
 	c.In("configOptions")
 	for i := range v.ConfigOptions {
@@ -1143,6 +1232,7 @@ func (v *ConfigOptionUpdate) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionInfoUpdate) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1151,6 +1241,7 @@ func (v *SessionInfoUpdate) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *Cost) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1159,6 +1250,7 @@ func (v *Cost) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *UsageUpdate) check(c *jx.Check) {
 	if v.Cost != nil {
 		c.In("cost")
@@ -1173,6 +1265,7 @@ func (v *UsageUpdate) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *Notice) check(c *jx.Check) {
 	c.In("title")
 	if jx.Len(v.Title) < 1 {
@@ -1187,6 +1280,7 @@ func (v *Notice) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CompactionUpdate) check(c *jx.Check) {
 	if v.Summary.State == PatchValue {
 		c.In("summary")
@@ -1205,6 +1299,7 @@ func (v *CompactionUpdate) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CompactionSummaryChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -1217,6 +1312,7 @@ func (v *CompactionSummaryChunk) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CompleteElicitationNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1225,6 +1321,7 @@ func (v *CompleteElicitationNotification) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ExtNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1233,6 +1330,7 @@ func (v *ExtNotification) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *InitializeRequest) check(c *jx.Check) {
 	if v.ClientCapabilities != nil {
 		c.In("clientCapabilities")
@@ -1252,6 +1350,7 @@ func (v *InitializeRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ClientCapabilities) check(c *jx.Check) {
 	if v.Fs != nil {
 		c.In("fs")
@@ -1281,6 +1380,7 @@ func (v *ClientCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *FileSystemCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1289,6 +1389,7 @@ func (v *FileSystemCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ClientSessionCapabilities) check(c *jx.Check) {
 	if v.Compaction != nil {
 		c.In("compaction")
@@ -1313,6 +1414,7 @@ func (v *ClientSessionCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CompactionCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1321,6 +1423,7 @@ func (v *CompactionCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SessionConfigOptionsCapabilities) check(c *jx.Check) {
 	if v.Boolean != nil {
 		c.In("boolean")
@@ -1335,6 +1438,7 @@ func (v *SessionConfigOptionsCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *BooleanConfigOptionCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1343,6 +1447,7 @@ func (v *BooleanConfigOptionCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *NoticeCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1351,6 +1456,7 @@ func (v *NoticeCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AuthCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1359,6 +1465,7 @@ func (v *AuthCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationCapabilities) check(c *jx.Check) {
 	if v.Form != nil {
 		c.In("form")
@@ -1378,6 +1485,7 @@ func (v *ElicitationCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationFormCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1386,6 +1494,7 @@ func (v *ElicitationFormCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationURLCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1394,6 +1503,7 @@ func (v *ElicitationURLCapabilities) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *AuthenticateRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1402,6 +1512,7 @@ func (v *AuthenticateRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *LogoutRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1410,6 +1521,7 @@ func (v *LogoutRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *NewSessionRequest) check(c *jx.Check) {
 	c.In("mcpServers")
 	for i := range v.MCPServers {
@@ -1426,6 +1538,7 @@ func (v *NewSessionRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *HTTPHeader) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1434,6 +1547,7 @@ func (v *HTTPHeader) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *MCPServerHTTP) check(c *jx.Check) {
 	c.In("headers")
 	for i := range v.Headers {
@@ -1450,6 +1564,7 @@ func (v *MCPServerHTTP) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *MCPServerSSE) check(c *jx.Check) {
 	c.In("headers")
 	for i := range v.Headers {
@@ -1466,6 +1581,7 @@ func (v *MCPServerSSE) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *MCPServerStdio) check(c *jx.Check) {
 	c.In("env")
 	for i := range v.Env {
@@ -1482,6 +1598,7 @@ func (v *MCPServerStdio) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *LoadSessionRequest) check(c *jx.Check) {
 	c.In("mcpServers")
 	for i := range v.MCPServers {
@@ -1498,6 +1615,7 @@ func (v *LoadSessionRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ListSessionsRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1506,6 +1624,7 @@ func (v *ListSessionsRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *DeleteSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1514,6 +1633,7 @@ func (v *DeleteSessionRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ResumeSessionRequest) check(c *jx.Check) {
 	if v.MCPServers != nil {
 		c.In("mcpServers")
@@ -1532,6 +1652,7 @@ func (v *ResumeSessionRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CloseSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1540,6 +1661,7 @@ func (v *CloseSessionRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SetSessionModeRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1548,6 +1670,7 @@ func (v *SetSessionModeRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequest) check(c *jx.Check) {
 	checkSetSessionConfigOptionRequestVariant(c, v.Variant)
 }
@@ -1558,6 +1681,7 @@ func (v *SetSessionConfigOptionRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1566,6 +1690,7 @@ func (v *SetSessionConfigOptionRequestBoolean) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestValueID) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1574,6 +1699,7 @@ func (v *SetSessionConfigOptionRequestValueID) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *PromptRequest) check(c *jx.Check) {
 	c.In("prompt")
 	for i := range v.Prompt {
@@ -1590,6 +1716,7 @@ func (v *PromptRequest) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *WriteTextFileResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1598,6 +1725,7 @@ func (v *WriteTextFileResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ReadTextFileResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1606,6 +1734,7 @@ func (v *ReadTextFileResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *RequestPermissionResponse) check(c *jx.Check) {
 	c.In("outcome")
 	checkRequestPermissionOutcome(c, v.Outcome)
@@ -1618,6 +1747,7 @@ func (v *RequestPermissionResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *RequestPermissionOutcomeCancelled) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1626,6 +1756,7 @@ func (v *RequestPermissionOutcomeCancelled) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *RequestPermissionOutcomeOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1634,6 +1765,7 @@ func (v *RequestPermissionOutcomeOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *SelectedPermissionOutcome) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1642,6 +1774,7 @@ func (v *SelectedPermissionOutcome) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CreateTerminalResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1650,6 +1783,7 @@ func (v *CreateTerminalResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *TerminalOutputResponse) check(c *jx.Check) {
 	if v.ExitStatus != nil {
 		c.In("exitStatus")
@@ -1664,6 +1798,7 @@ func (v *TerminalOutputResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *TerminalExitStatus) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1672,6 +1807,7 @@ func (v *TerminalExitStatus) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ReleaseTerminalResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1680,6 +1816,7 @@ func (v *ReleaseTerminalResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *WaitForTerminalExitResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1688,6 +1825,7 @@ func (v *WaitForTerminalExitResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *KillTerminalResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1696,6 +1834,7 @@ func (v *KillTerminalResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CreateElicitationResponse) check(c *jx.Check) {
 	checkCreateElicitationResponseVariant(c, v.Variant)
 }
@@ -1706,6 +1845,7 @@ func (v *CreateElicitationResponse) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CreateElicitationResponseDecline) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1714,6 +1854,7 @@ func (v *CreateElicitationResponseDecline) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CreateElicitationResponseCancel) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1722,6 +1863,7 @@ func (v *CreateElicitationResponseCancel) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CreateElicitationResponseOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1730,6 +1872,7 @@ func (v *CreateElicitationResponseOther) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *ElicitationAcceptAction) check(c *jx.Check) {
 	if v.Content != nil {
 		c.In("content")
@@ -1749,6 +1892,7 @@ func (v *ElicitationAcceptAction) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CancelNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1757,6 +1901,7 @@ func (v *CancelNotification) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func (v *CancelRequestNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1765,6 +1910,7 @@ func (v *CancelRequestNotification) Check() []Violation {
 	v.check(&c)
 	return jx.Violations[Violation](&c)
 }
+
 func checkToolCallContent(c *jx.Check, v ToolCallContent) {
 	if v == nil {
 		c.Add("required", "want a ToolCallContent")
@@ -1772,7 +1918,7 @@ func checkToolCallContent(c *jx.Check, v ToolCallContent) {
 	}
 	if o, ok := v.(*ToolCallContentOther); ok {
 		c.In("type")
-		c.Add("enum", "unknown  type  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown type "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -1784,6 +1930,7 @@ func CheckToolCallContent(v ToolCallContent) []Violation {
 	checkToolCallContent(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkContentBlock(c *jx.Check, v ContentBlock) {
 	if v == nil {
 		c.Add("required", "want a ContentBlock")
@@ -1791,7 +1938,7 @@ func checkContentBlock(c *jx.Check, v ContentBlock) {
 	}
 	if o, ok := v.(*ContentBlockOther); ok {
 		c.In("type")
-		c.Add("enum", "unknown  type  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown type "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -1803,6 +1950,7 @@ func CheckContentBlock(v ContentBlock) []Violation {
 	checkContentBlock(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkEmbeddedResourceResource(c *jx.Check, v EmbeddedResourceResource) {
 	if v == nil {
 		c.Add("required", "want a EmbeddedResourceResource")
@@ -1817,6 +1965,7 @@ func CheckEmbeddedResourceResource(v EmbeddedResourceResource) []Violation {
 	checkEmbeddedResourceResource(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkCreateElicitationRequestVariant(c *jx.Check, v CreateElicitationRequestVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationRequestVariant")
@@ -1824,6 +1973,7 @@ func checkCreateElicitationRequestVariant(c *jx.Check, v CreateElicitationReques
 	}
 	v.check(c)
 }
+
 func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationRequestOtherVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationRequestOtherVariant")
@@ -1831,6 +1981,7 @@ func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationR
 	}
 	v.check(c)
 }
+
 func checkElicitationPropertySchema(c *jx.Check, v ElicitationPropertySchema) {
 	if v == nil {
 		c.Add("required", "want a ElicitationPropertySchema")
@@ -1845,6 +1996,7 @@ func CheckElicitationPropertySchema(v ElicitationPropertySchema) []Violation {
 	checkElicitationPropertySchema(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkMultiSelectItems(c *jx.Check, v MultiSelectItems) {
 	if v == nil {
 		c.Add("required", "want a MultiSelectItems")
@@ -1859,6 +2011,7 @@ func CheckMultiSelectItems(v MultiSelectItems) []Violation {
 	checkMultiSelectItems(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) {
 	if v == nil {
 		c.Add("required", "want a ElicitationFormModeVariant")
@@ -1866,6 +2019,7 @@ func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) 
 	}
 	v.check(c)
 }
+
 func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	if v == nil {
 		c.Add("required", "want a ElicitationURLModeVariant")
@@ -1873,6 +2027,7 @@ func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	}
 	v.check(c)
 }
+
 func checkAuthMethod(c *jx.Check, v AuthMethod) {
 	if v == nil {
 		c.Add("required", "want a AuthMethod")
@@ -1887,6 +2042,7 @@ func CheckAuthMethod(v AuthMethod) []Violation {
 	checkAuthMethod(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkSessionConfigOptionVariant(c *jx.Check, v SessionConfigOptionVariant) {
 	if v == nil {
 		c.Add("required", "want a SessionConfigOptionVariant")
@@ -1894,11 +2050,12 @@ func checkSessionConfigOptionVariant(c *jx.Check, v SessionConfigOptionVariant) 
 	}
 	if o, ok := v.(*SessionConfigOptionOther); ok {
 		c.In("type")
-		c.Add("enum", "unknown  type  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown type "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
 }
+
 func checkSessionConfigSelectOptions(c *jx.Check, v SessionConfigSelectOptions) {
 	if v == nil {
 		c.Add("required", "want a SessionConfigSelectOptions")
@@ -1906,6 +2063,7 @@ func checkSessionConfigSelectOptions(c *jx.Check, v SessionConfigSelectOptions) 
 	}
 	v.check(c)
 }
+
 func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 	for i := range v {
 		c.At(i)
@@ -1913,6 +2071,7 @@ func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 		c.Up()
 	}
 }
+
 func (v SessionConfigSelectOptionsGrouped) check(c *jx.Check) {
 	for i := range v {
 		c.At(i)
@@ -1927,6 +2086,7 @@ func CheckSessionConfigSelectOptions(v SessionConfigSelectOptions) []Violation {
 	checkSessionConfigSelectOptions(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkSessionUpdate(c *jx.Check, v SessionUpdate) {
 	if v == nil {
 		c.Add("required", "want a SessionUpdate")
@@ -1934,7 +2094,7 @@ func checkSessionUpdate(c *jx.Check, v SessionUpdate) {
 	}
 	if o, ok := v.(*SessionUpdateOther); ok {
 		c.In("sessionUpdate")
-		c.Add("enum", "unknown  sessionUpdate  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown sessionUpdate "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -1946,6 +2106,7 @@ func CheckSessionUpdate(v SessionUpdate) []Violation {
 	checkSessionUpdate(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkAvailableCommandInput(c *jx.Check, v AvailableCommandInput) {
 	if v == nil {
 		c.Add("required", "want a AvailableCommandInput")
@@ -1960,6 +2121,7 @@ func CheckAvailableCommandInput(v AvailableCommandInput) []Violation {
 	checkAvailableCommandInput(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkMCPServer(c *jx.Check, v MCPServer) {
 	if v == nil {
 		c.Add("required", "want a MCPServer")
@@ -1974,6 +2136,7 @@ func CheckMCPServer(v MCPServer) []Violation {
 	checkMCPServer(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkSetSessionConfigOptionRequestVariant(c *jx.Check, v SetSessionConfigOptionRequestVariant) {
 	if v == nil {
 		c.Add("required", "want a SetSessionConfigOptionRequestVariant")
@@ -1981,6 +2144,7 @@ func checkSetSessionConfigOptionRequestVariant(c *jx.Check, v SetSessionConfigOp
 	}
 	v.check(c)
 }
+
 func checkRequestPermissionOutcome(c *jx.Check, v RequestPermissionOutcome) {
 	if v == nil {
 		c.Add("required", "want a RequestPermissionOutcome")
@@ -1988,7 +2152,7 @@ func checkRequestPermissionOutcome(c *jx.Check, v RequestPermissionOutcome) {
 	}
 	if o, ok := v.(*RequestPermissionOutcomeOther); ok {
 		c.In("outcome")
-		c.Add("enum", "unknown  outcome  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown outcome "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -2000,6 +2164,7 @@ func CheckRequestPermissionOutcome(v RequestPermissionOutcome) []Violation {
 	checkRequestPermissionOutcome(&c, v)
 	return jx.Violations[Violation](&c)
 }
+
 func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationResponseVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationResponseVariant")
@@ -2007,6 +2172,7 @@ func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationRespo
 	}
 	v.check(c)
 }
+
 func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	if v == nil {
 		c.Add("required", "want a ElicitationContentValue")
@@ -2014,6 +2180,7 @@ func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	}
 	v.check(c)
 }
+
 func (v ElicitationContentValueString) check(c *jx.Check)      {}
 func (v ElicitationContentValueInteger) check(c *jx.Check)     {}
 func (v ElicitationContentValueNumber) check(c *jx.Check)      {}

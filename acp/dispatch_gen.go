@@ -181,6 +181,7 @@ func (s agentSide) HandleRequest(ctx context.Context, method string, params json
 	}
 	return HandleExtRequest(ctx, s.h, method, params)
 }
+
 func (s agentSide) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
 	switch method {
 	case MethodSessionCancel:
@@ -327,6 +328,7 @@ func (s clientSide) HandleRequest(ctx context.Context, method string, params jso
 	}
 	return HandleExtRequest(ctx, s.h, method, params)
 }
+
 func (s clientSide) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
 	switch method {
 	case MethodElicitationComplete:

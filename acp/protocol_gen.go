@@ -16,6 +16,7 @@ type protocol struct{}
 func (protocol) Version() int {
 	return 1
 }
+
 func (protocol) Channel() string {
 	return "stable"
 }
@@ -51,12 +52,14 @@ var methods = []Method{
 func (protocol) Methods() []Method {
 	return slices.Clone(methods)
 }
+
 func (protocol) Method(side Side, name string) (Method, bool) {
 	if i := methodIndex(side, name); i >= 0 {
 		return methods[i], true
 	}
 	return Method{}, false
 }
+
 func methodIndex(side Side, name string) int {
 	switch side {
 	case SideAgent:
@@ -120,6 +123,7 @@ func methodIndex(side Side, name string) int {
 	}
 	return -1
 }
+
 func (protocol) DecodeRequest(side Side, method string, params json.RawMessage) (Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
@@ -167,6 +171,7 @@ func (protocol) DecodeRequest(side Side, method string, params json.RawMessage) 
 	}
 	return nil, MethodNotFound(method)
 }
+
 func (protocol) DecodeNotification(side Side, method string, params json.RawMessage) (Appender, error) {
 	switch methodIndex(side, method) {
 	case 3:
@@ -180,6 +185,7 @@ func (protocol) DecodeNotification(side Side, method string, params json.RawMess
 	}
 	return nil, MethodNotFound(method)
 }
+
 func (protocol) DecodeResult(side Side, method string, result json.RawMessage) (Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
@@ -227,6 +233,7 @@ func (protocol) DecodeResult(side Side, method string, result json.RawMessage) (
 	}
 	return nil, MethodNotFound(method)
 }
+
 func decodeAs(method string, text json.RawMessage, v interface {
 	Appender
 	json.Unmarshaler

@@ -46,6 +46,7 @@ type CompactionID string
 
 // WriteTextFileRequest: a request to replace the text of a file, which is created if it is
 // missing. Needs the client capability `fs.writeTextFile`.
+//
 // Params of the request fs/write_text_file, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type WriteTextFileRequest struct {
@@ -61,6 +62,7 @@ type WriteTextFileRequest struct {
 
 // ReadTextFileRequest: a request for the text of a file, unsaved editor changes included.
 // Needs the client capability `fs.readTextFile`.
+//
 // Params of the request fs/read_text_file, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type ReadTextFileRequest struct {
@@ -78,6 +80,7 @@ type ReadTextFileRequest struct {
 
 // RequestPermissionRequest: a request that the user decide whether a tool call may go ahead.
 // The client must answer, with a cancelled outcome if the turn is cancelled.
+//
 // Params of the request session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionRequest struct {
@@ -93,6 +96,7 @@ type RequestPermissionRequest struct {
 
 // ToolCallUpdate: a change of a known tool call. Only what changed is present; lists are
 // replaced as a whole.
+// It is the variant "tool_call_update" of SessionUpdate.
 type ToolCallUpdate struct {
 	// The call that changed.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -149,6 +153,7 @@ type Annotations struct {
 }
 
 // TextContent: text, plain or Markdown.
+// It is the variant "text" of ContentBlock.
 type TextContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -160,6 +165,7 @@ type TextContent struct {
 }
 
 // ImageContent: a picture.
+// It is the variant "image" of ContentBlock.
 type ImageContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -175,6 +181,7 @@ type ImageContent struct {
 }
 
 // AudioContent: a sound recording.
+// It is the variant "audio" of ContentBlock.
 type AudioContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -188,6 +195,7 @@ type AudioContent struct {
 }
 
 // ResourceLink: a link to a file or other resource; the contents are not included.
+// It is the variant "resource_link" of ContentBlock.
 type ResourceLink struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -209,6 +217,7 @@ type ResourceLink struct {
 }
 
 // TextResourceContents: a resource whose contents are text.
+// It is the variant TextResourceContents of EmbeddedResourceResource.
 type TextResourceContents struct {
 	// Media type of the text. Absent or null: unknown.
 	MimeType Opt[string] `json:"mimeType,omitzero"`
@@ -222,6 +231,7 @@ type TextResourceContents struct {
 }
 
 // BlobResourceContents: a resource whose contents are bytes.
+// It is the variant BlobResourceContents of EmbeddedResourceResource.
 type BlobResourceContents struct {
 	// The contents in base64.
 	Blob string `json:"blob"`
@@ -235,6 +245,7 @@ type BlobResourceContents struct {
 }
 
 // EmbeddedResource: a resource with its contents included.
+// It is the variant "resource" of ContentBlock.
 type EmbeddedResource struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -246,6 +257,7 @@ type EmbeddedResource struct {
 }
 
 // Content: one content block out of the result of a tool.
+// It is the variant "content" of ToolCallContent.
 type Content struct {
 	// The piece.
 	Content ContentBlock    `json:"content"`
@@ -255,6 +267,7 @@ type Content struct {
 }
 
 // Diff: a change of one file, as its text before and after.
+// It is the variant "diff" of ToolCallContent.
 type Diff struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
@@ -269,6 +282,7 @@ type Diff struct {
 
 // Terminal: a terminal to show in a tool call. It stays visible after `terminal/release` if it
 // was shown before.
+// It is the variant "terminal" of ToolCallContent.
 type Terminal struct {
 	// The terminal, from `terminal/create`.
 	TerminalID TerminalID      `json:"terminalId"`
@@ -303,6 +317,7 @@ type PermissionOption struct {
 
 // CreateTerminalRequest: a request to run a command in a terminal of the client. It is
 // answered at once; the command goes on. Needs the client capability `terminal`.
+//
 // Params of the request terminal/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type CreateTerminalRequest struct {
@@ -335,6 +350,7 @@ type EnvVariable struct {
 }
 
 // TerminalOutputRequest: a request for the output a terminal has so far. It does not wait.
+//
 // Params of the request terminal/output, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type TerminalOutputRequest struct {
@@ -348,6 +364,7 @@ type TerminalOutputRequest struct {
 
 // ReleaseTerminalRequest: a request to free a terminal. A running command is stopped, and the
 // id becomes invalid.
+//
 // Params of the request terminal/release, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type ReleaseTerminalRequest struct {
@@ -360,6 +377,7 @@ type ReleaseTerminalRequest struct {
 }
 
 // WaitForTerminalExitRequest: a request that is answered when the command of a terminal ends.
+//
 // Params of the request terminal/wait_for_exit, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type WaitForTerminalExitRequest struct {
@@ -373,6 +391,7 @@ type WaitForTerminalExitRequest struct {
 
 // KillTerminalRequest: a request to stop the command of a terminal. The terminal and its
 // output stay until released.
+//
 // Params of the request terminal/kill, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type KillTerminalRequest struct {
@@ -386,6 +405,7 @@ type KillTerminalRequest struct {
 
 // CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
 // belongs to a session or to an open request.
+//
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationRequest struct {
@@ -407,6 +427,8 @@ type CreateElicitationRequestOther struct {
 }
 
 // ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
+// It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
+// of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
 type ElicitationSessionScope struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call that wants input. Absent or null: the session as such.
@@ -416,6 +438,8 @@ type ElicitationSessionScope struct {
 }
 
 // ElicitationRequestScope: the open request that wants input while there is no session yet.
+// It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
+// of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
 	RequestID RequestID `json:"requestId"`
@@ -463,6 +487,7 @@ type EnumOption struct {
 }
 
 // StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
+// It is the variant "string" of ElicitationPropertySchema.
 type StringPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -488,6 +513,7 @@ type StringPropertySchema struct {
 }
 
 // NumberPropertySchema: a field for a number.
+// It is the variant "number" of ElicitationPropertySchema.
 type NumberPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -505,6 +531,7 @@ type NumberPropertySchema struct {
 }
 
 // IntegerPropertySchema: a field for a whole number.
+// It is the variant "integer" of ElicitationPropertySchema.
 type IntegerPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -522,6 +549,7 @@ type IntegerPropertySchema struct {
 }
 
 // BooleanPropertySchema: a field for yes or no.
+// It is the variant "boolean" of ElicitationPropertySchema.
 type BooleanPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -544,6 +572,7 @@ type MultiSelectItemsOther struct {
 }
 
 // StringMultiSelectItems: values that are shown as they are.
+// It is the variant "string" of MultiSelectItems.
 type StringMultiSelectItems struct {
 	// The values.
 	Enum []string        `json:"enum"`
@@ -553,6 +582,7 @@ type StringMultiSelectItems struct {
 }
 
 // TitledMultiSelectItems: values that have labels of their own.
+// It is the variant titled of MultiSelectItems.
 type TitledMultiSelectItems struct {
 	// The values with their labels.
 	AnyOf []EnumOption    `json:"anyOf"`
@@ -562,6 +592,7 @@ type TitledMultiSelectItems struct {
 }
 
 // MultiSelectPropertySchema: a field for any number of choices from a list.
+// It is the variant "array" of ElicitationPropertySchema.
 type MultiSelectPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -581,6 +612,7 @@ type MultiSelectPropertySchema struct {
 }
 
 // ElicitationFormMode: a form for the user, for a session or for an open request.
+// It is the variant "form" of CreateElicitationRequestVariant.
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
@@ -590,6 +622,7 @@ type ElicitationFormMode struct {
 }
 
 // ElicitationURLMode: a web page for the user, for a session or for an open request.
+// It is the variant "url" of CreateElicitationRequestVariant.
 type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
@@ -609,6 +642,7 @@ type ExtRequest struct {
 
 // InitializeResponse: the agent's answer to `initialize`: the protocol version to use, what
 // the agent can do and how to sign in.
+//
 // Result of the request initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type InitializeResponse struct {
@@ -744,6 +778,7 @@ type LogoutCapabilities struct {
 
 // AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
 // again with these arguments. Exit status 0 means signed in. Never passed to `authenticate`.
+// It is the variant "terminal" of AuthMethod.
 type AuthMethodTerminal struct {
 	// Name of the method; not for `authenticate`.
 	ID AuthMethodID `json:"id"`
@@ -763,6 +798,7 @@ type AuthMethodTerminal struct {
 
 // AuthMethodAgent: a way to sign in that the agent carries out itself once `authenticate`
 // names it.
+// It is the variant agent of AuthMethod.
 type AuthMethodAgent struct {
 	// Name to pass to `authenticate`.
 	ID AuthMethodID `json:"id"`
@@ -789,6 +825,7 @@ type Implementation struct {
 }
 
 // AuthenticateResponse: the answer to `authenticate`: the user is signed in.
+//
 // Result of the request authenticate, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type AuthenticateResponse struct {
@@ -798,6 +835,7 @@ type AuthenticateResponse struct {
 }
 
 // LogoutResponse: the answer to `logout`: the user is signed out.
+//
 // Result of the request logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type LogoutResponse struct {
@@ -808,6 +846,7 @@ type LogoutResponse struct {
 
 // NewSessionResponse: the answer to `session/new`: the id of the session and its initial
 // settings.
+//
 // Result of the request session/new, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type NewSessionResponse struct {
@@ -898,6 +937,7 @@ type SessionConfigSelectGroup struct {
 }
 
 // SessionConfigSelect: a setting with one value out of a list.
+// It is the variant "select" of SessionConfigOptionVariant.
 type SessionConfigSelect struct {
 	// The value in effect.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
@@ -908,6 +948,7 @@ type SessionConfigSelect struct {
 }
 
 // SessionConfigBoolean: a setting that is on or off.
+// It is the variant "boolean" of SessionConfigOptionVariant.
 type SessionConfigBoolean struct {
 	// The value in effect.
 	CurrentValue bool `json:"currentValue"`
@@ -916,6 +957,7 @@ type SessionConfigBoolean struct {
 }
 
 // LoadSessionResponse: the answer to `session/load`. It comes after the replayed history.
+//
 // Result of the request session/load, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type LoadSessionResponse struct {
@@ -929,6 +971,7 @@ type LoadSessionResponse struct {
 }
 
 // ListSessionsResponse: one page of known sessions.
+//
 // Result of the request session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 type ListSessionsResponse struct {
@@ -958,6 +1001,7 @@ type SessionInfo struct {
 }
 
 // DeleteSessionResponse: the answer to `session/delete`: the session is no longer listed.
+//
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 type DeleteSessionResponse struct {
@@ -967,6 +1011,7 @@ type DeleteSessionResponse struct {
 }
 
 // ResumeSessionResponse: the answer to `session/resume`: the session can take prompts again.
+//
 // Result of the request session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type ResumeSessionResponse struct {
@@ -980,6 +1025,7 @@ type ResumeSessionResponse struct {
 }
 
 // CloseSessionResponse: the answer to `session/close`: the session is no longer active.
+//
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type CloseSessionResponse struct {
@@ -989,6 +1035,7 @@ type CloseSessionResponse struct {
 }
 
 // SetSessionModeResponse: the answer to `session/set_mode`: the mode is in effect.
+//
 // Result of the request session/set_mode, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 type SetSessionModeResponse struct {
@@ -999,6 +1046,7 @@ type SetSessionModeResponse struct {
 
 // SetSessionConfigOptionResponse: the answer to `session/set_config_option`: all settings, as
 // one change may alter others.
+//
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionResponse struct {
@@ -1010,6 +1058,7 @@ type SetSessionConfigOptionResponse struct {
 }
 
 // PromptResponse: the answer to `session/prompt`: the turn is over.
+//
 // Result of the request session/prompt, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PromptResponse struct {
@@ -1028,6 +1077,7 @@ type ExtResponse struct {
 
 // SessionNotification: one update of a session, sent by the agent at any time while the
 // session is active.
+//
 // Params of the notification session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SessionNotification struct {
@@ -1062,6 +1112,7 @@ type ContentChunk struct {
 
 // ToolCall: a tool call, reported for the first time. Later changes come as updates with the
 // same id.
+// It is the variant "tool_call" of SessionUpdate.
 type ToolCall struct {
 	// Names the call within its session.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1101,6 +1152,7 @@ type PlanEntry struct {
 
 // Plan: the agent's plan for a task. Each report holds the whole plan and replaces the one
 // before.
+// It is the variant "plan" of SessionUpdate.
 type Plan struct {
 	// All steps, in order.
 	Entries []PlanEntry     `json:"entries"`
@@ -1123,6 +1175,7 @@ type AvailableCommand struct {
 }
 
 // UnstructuredCommandInput: free text after the name of a command.
+// It is the variant unstructured of AvailableCommandInput.
 type UnstructuredCommandInput struct {
 	// What to show while the user has typed nothing yet.
 	Hint string          `json:"hint"`
@@ -1132,6 +1185,7 @@ type UnstructuredCommandInput struct {
 }
 
 // AvailableCommandsUpdate: report of the slash commands on offer.
+// It is the variant "available_commands_update" of SessionUpdate.
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
@@ -1142,6 +1196,7 @@ type AvailableCommandsUpdate struct {
 
 // CurrentModeUpdate: report that the session switched to another mode, by the agent or on
 // request.
+// It is the variant "current_mode_update" of SessionUpdate.
 type CurrentModeUpdate struct {
 	// The mode from now on.
 	CurrentModeID SessionModeID   `json:"currentModeId"`
@@ -1151,6 +1206,7 @@ type CurrentModeUpdate struct {
 }
 
 // ConfigOptionUpdate: report that settings of the session changed.
+// It is the variant "config_option_update" of SessionUpdate.
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
@@ -1160,6 +1216,7 @@ type ConfigOptionUpdate struct {
 }
 
 // SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
+// It is the variant "session_info_update" of SessionUpdate.
 type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title Patch[string] `json:"title,omitzero"`
@@ -1182,6 +1239,7 @@ type Cost struct {
 }
 
 // UsageUpdate: how full the context window is and what the session cost so far.
+// It is the variant "usage_update" of SessionUpdate.
 type UsageUpdate struct {
 	// Tokens in the context window now.
 	Used uint64 `json:"used"`
@@ -1196,6 +1254,7 @@ type UsageUpdate struct {
 
 // Notice: a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
+// It is the variant "notice" of SessionUpdate.
 type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
@@ -1211,6 +1270,7 @@ type Notice struct {
 // CompactionUpdate: the state of a context compaction. The first update for an id places it in
 // the conversation, later ones change it there. Needs the client capability
 // `session.compaction`.
+// It is the variant "compaction_update" of SessionUpdate.
 type CompactionUpdate struct {
 	// The compaction that this is about; a new id creates one.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1228,6 +1288,7 @@ type CompactionUpdate struct {
 
 // CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
 // compaction. Needs the client capability `session.compaction`.
+// It is the variant "compaction_summary_chunk" of SessionUpdate.
 type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1240,6 +1301,7 @@ type CompactionSummaryChunk struct {
 
 // CompleteElicitationNotification: a notice that the user is done with a web page. It gets no
 // answer.
+//
 // Params of the notification elicitation/complete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CompleteElicitationNotification struct {
@@ -1259,6 +1321,7 @@ type ExtNotification struct {
 
 // InitializeRequest: the first request on a connection: the client names the newest protocol
 // version it speaks and what it can do.
+//
 // Params of the request initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type InitializeRequest struct {
@@ -1384,6 +1447,7 @@ type ElicitationURLCapabilities struct {
 }
 
 // AuthenticateRequest: a request to sign the user in by one of the offered methods.
+//
 // Params of the request authenticate, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type AuthenticateRequest struct {
@@ -1395,6 +1459,7 @@ type AuthenticateRequest struct {
 }
 
 // LogoutRequest: a request to sign the user out.
+//
 // Params of the request logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type LogoutRequest struct {
@@ -1404,6 +1469,7 @@ type LogoutRequest struct {
 }
 
 // NewSessionRequest: a request to start a conversation in a directory.
+//
 // Params of the request session/new, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type NewSessionRequest struct {
@@ -1430,6 +1496,7 @@ type HTTPHeader struct {
 }
 
 // MCPServerHTTP: an MCP server reached over HTTP.
+// It is the variant "http" of MCPServer.
 type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1443,6 +1510,7 @@ type MCPServerHTTP struct {
 }
 
 // MCPServerSSE: an MCP server reached over server-sent events.
+// It is the variant "sse" of MCPServer.
 type MCPServerSSE struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1456,6 +1524,7 @@ type MCPServerSSE struct {
 }
 
 // MCPServerStdio: an MCP server that the agent starts as a child process.
+// It is the variant stdio of MCPServer.
 type MCPServerStdio struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1472,6 +1541,7 @@ type MCPServerStdio struct {
 
 // LoadSessionRequest: a request to reopen a session and replay its history. Needs the
 // `loadSession` capability.
+//
 // Params of the request session/load, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type LoadSessionRequest struct {
@@ -1490,6 +1560,7 @@ type LoadSessionRequest struct {
 
 // ListSessionsRequest: a request for the sessions the agent knows, page by page. Needs the
 // `list` session capability.
+//
 // Params of the request session/list, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 type ListSessionsRequest struct {
@@ -1504,6 +1575,7 @@ type ListSessionsRequest struct {
 
 // DeleteSessionRequest: a request to remove a session from the list. Needs the `delete`
 // session capability.
+//
 // Params of the request session/delete, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 type DeleteSessionRequest struct {
@@ -1515,6 +1587,7 @@ type DeleteSessionRequest struct {
 
 // ResumeSessionRequest: a request to go on with a session without replaying its history. Needs
 // the `resume` session capability.
+//
 // Params of the request session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type ResumeSessionRequest struct {
@@ -1533,6 +1606,7 @@ type ResumeSessionRequest struct {
 
 // CloseSessionRequest: a request to end an active session: the agent stops its work and frees
 // what it holds. Needs the `close` session capability.
+//
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type CloseSessionRequest struct {
@@ -1543,6 +1617,7 @@ type CloseSessionRequest struct {
 }
 
 // SetSessionModeRequest: a request to switch the mode of a session.
+//
 // Params of the request session/set_mode, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 type SetSessionModeRequest struct {
@@ -1555,6 +1630,7 @@ type SetSessionModeRequest struct {
 }
 
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
+//
 // Params of the request session/set_config_option, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionRequest struct {
@@ -1587,6 +1663,7 @@ type SetSessionConfigOptionRequestValueID struct {
 
 // PromptRequest: a request to work on a message of the user. It stays open for the whole turn;
 // updates arrive meanwhile.
+//
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PromptRequest struct {
@@ -1599,6 +1676,7 @@ type PromptRequest struct {
 }
 
 // WriteTextFileResponse: the answer to `fs/write_text_file`: the file holds the new text.
+//
 // Result of the request fs/write_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type WriteTextFileResponse struct {
@@ -1608,6 +1686,7 @@ type WriteTextFileResponse struct {
 }
 
 // ReadTextFileResponse: the text of the file, or of the lines asked for.
+//
 // Result of the request fs/read_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type ReadTextFileResponse struct {
@@ -1619,6 +1698,7 @@ type ReadTextFileResponse struct {
 }
 
 // RequestPermissionResponse: the answer to a permission request.
+//
 // Result of the request session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionResponse struct {
@@ -1647,6 +1727,7 @@ type RequestPermissionOutcomeOther struct {
 }
 
 // SelectedPermissionOutcome: the option the user chose.
+// It is the variant "selected" of RequestPermissionOutcome.
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -1656,6 +1737,7 @@ type SelectedPermissionOutcome struct {
 }
 
 // CreateTerminalResponse: the answer to `terminal/create`: the terminal exists.
+//
 // Result of the request terminal/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type CreateTerminalResponse struct {
@@ -1667,6 +1749,7 @@ type CreateTerminalResponse struct {
 }
 
 // TerminalOutputResponse: the output a terminal has so far.
+//
 // Result of the request terminal/output, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type TerminalOutputResponse struct {
@@ -1693,6 +1776,7 @@ type TerminalExitStatus struct {
 }
 
 // ReleaseTerminalResponse: the answer to `terminal/release`: the terminal is gone.
+//
 // Result of the request terminal/release, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type ReleaseTerminalResponse struct {
@@ -1702,6 +1786,7 @@ type ReleaseTerminalResponse struct {
 }
 
 // WaitForTerminalExitResponse: how the command ended.
+//
 // Result of the request terminal/wait_for_exit, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type WaitForTerminalExitResponse struct {
@@ -1715,6 +1800,7 @@ type WaitForTerminalExitResponse struct {
 }
 
 // KillTerminalResponse: the answer to `terminal/kill`: the command was told to stop.
+//
 // Result of the request terminal/kill, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type KillTerminalResponse struct {
@@ -1724,6 +1810,7 @@ type KillTerminalResponse struct {
 }
 
 // CreateElicitationResponse: the answer to a request for input.
+//
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponse struct {
@@ -1757,6 +1844,7 @@ type CreateElicitationResponseOther struct {
 }
 
 // ElicitationAcceptAction: the user's agreement, with what was filled in.
+// It is the variant "accept" of CreateElicitationResponseVariant.
 type ElicitationAcceptAction struct {
 	// Values by field name, as the form asks. Absent or null: none, as for web pages.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
@@ -1766,6 +1854,7 @@ type ElicitationAcceptAction struct {
 
 // CancelNotification: a notice to stop the running turn. The agent still answers the prompt,
 // with stop reason `cancelled`; the client answers open permission requests as cancelled.
+//
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CancelNotification struct {
@@ -1777,6 +1866,7 @@ type CancelNotification struct {
 
 // CancelRequestNotification: a notice that the sender no longer wants the answer to a request.
 // The receiver still answers: a result, or error -32800.
+//
 // Params of the notification $/cancel_request, either side to the other.
 // Spec: https://agentclientprotocol.com/protocol/v1/cancellation
 type CancelRequestNotification struct {

@@ -13,7 +13,6 @@ local colors =
 ---@class Chat
 ---@field blocks table<string, integer> extmarks by name
 local Chat = {}
-Chat.__index = Chat
 
 --- Puts an extmark on some rows; the one with that id, if given.
 function Chat:mark(first, last, group, id)
@@ -96,12 +95,13 @@ local on = {
     chat:stream(data.terminalId, data.chunk, "String")
   end,
   TurnStarted = function(chat)
-    chat.blocks = {}
+    chat.blocks, chat.working = {}, true
     chat:status("working, <C-c> cancels")
   end,
   TurnEnded = function(chat, data)
-    local how = data.error and data.error.message or data.stopReason
-    chat:show("end", { how ~= "end_turn" and how:gsub("\n", " ") or "" }, "WarningMsg")
+    local how = data.error and data.error.message or data.stopReason or "failed"
+    chat:show("end", how == "end_turn" and { "" } or { "", how:gsub("\n", " "), "" }, "ErrorMsg")
+    chat.working = false
     chat:status("ready")
   end,
 }
@@ -111,12 +111,12 @@ local function open(agent)
   vim.bo.buftype, vim.bo.bufhidden, vim.bo.undolevels = "prompt", "wipe", -1
   vim.wo.linebreak, vim.wo.number, vim.wo.winbar = true, false, "%{get(b:, 'hermes_chat', '')}"
   local buf, session = api.nvim_get_current_buf(), nil
-  local chat = setmetatable({ buf = buf, blocks = {} }, Chat)
+  local chat = setmetatable({ buf = buf, blocks = {} }, { __index = Chat })
   local function show(args) -- a callback that returns true is removed
     return not api.nvim_buf_is_valid(buf) or on[args.match](chat, args.data)
   end
   local function cancel()
-    return session and hermes.cancel(session)
+    return chat.working and hermes.cancel(session)
   end
   local function send(text)
     if session and text ~= "" then

@@ -54,6 +54,9 @@ func Files(root string) ([]emit.Output, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := o.unused(); err != nil {
+		return nil, err
+	}
 	var out []emit.Output
 	for _, p := range packages {
 		reserved, err := declared(filepath.Join(root, filepath.FromSlash(p.dir)))
@@ -84,7 +87,7 @@ func Files(root string) ([]emit.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(out, editor...), o.unused()
+	return append(out, editor...), nil
 }
 
 // editorFiles makes what Neovim needs: event table, types, API, documentation.

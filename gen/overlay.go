@@ -71,6 +71,15 @@ func readOverlay(root string) (*overlay, error) {
 	return o, err
 }
 
+// Specs lowers all editions with the overlay of the module at root.
+func Specs(root string) (map[schema.Edition]*ir.Spec, error) {
+	o, err := readOverlay(root)
+	if err != nil {
+		return nil, err
+	}
+	return o.lowerAll()
+}
+
 // lowerAll lowers all editions.
 func (o *overlay) lowerAll() (map[schema.Edition]*ir.Spec, error) {
 	specs := map[schema.Edition]*ir.Spec{}

@@ -187,6 +187,7 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		time.Sleep(20 * time.Millisecond)
 		return nil
 	case "DIE":
+		time.Sleep(50 * time.Millisecond) // what was said before is on its way
 		fmt.Fprintln(os.Stderr, "out of memory")
 		os.Exit(7)
 	case "FAIL":
@@ -202,7 +203,7 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		time.Sleep(300 * time.Millisecond)
 		return nil
 	case "ASK":
-		r, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+		r, err := a.client.RequestPermission(context.WithoutCancel(ctx), &acp.RequestPermissionRequest{
 			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: "t1", Title: acp.Some(rest)},
 			Options: []acp.PermissionOption{
 				{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce},

@@ -117,6 +117,11 @@ func (p permissions) capabilities() *acp.ClientCapabilities {
 	c := &acp.ClientCapabilities{
 		Fs:       &acp.FileSystemCapabilities{ReadTextFile: on(p.Read), WriteTextFile: on(p.Write)},
 		Terminal: on(p.Terminal),
+		Session: &acp.ClientSessionCapabilities{
+			Compaction:    &acp.CompactionCapabilities{},
+			ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}},
+			Notices:       &acp.NoticeCapabilities{},
+		},
 	}
 	if on(p.Elicitation) {
 		c.Elicitation = &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}, URL: &acp.ElicitationURLCapabilities{}}

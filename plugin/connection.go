@@ -99,9 +99,9 @@ func (c *connection) finishConnect(id string, err error) {
 func (c *connection) run(cmd command) {
 	stage, err := c.bringUp(cmd)
 	if err != nil {
+		c.finish(err)
 		c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
 			str("error", err.Error()).json()))
-		c.finish(err)
 		return
 	}
 	c.becomeReady()
@@ -110,8 +110,9 @@ func (c *connection) run(cmd command) {
 	case <-c.ctx.Done():
 	}
 	err = c.link.cause(context.Cause(c.ctx))
-	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
 	c.finish(err)
+	// Last, so that who hears it can connect again at once.
+	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
 }
 
 func (c *connection) bringUp(cmd command) (stage string, err error) {
@@ -219,6 +220,7 @@ func (c *connection) finish(err error) {
 	}
 	for _, s := range sessions {
 		s.abort(err)
+		s.running.Wait() // its call has failed
 	}
 	c.setState(stateDisconnected)
 	close(c.over)

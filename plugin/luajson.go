@@ -59,7 +59,10 @@ func (c *luaCopier) value() {
 		for c.pos < len(c.src) && c.src[c.pos] >= 'a' && c.src[c.pos] <= 'z' {
 			c.pos++
 		}
-		c.dst = append(c.dst, c.src[start:c.pos]...)
+		c.dst = append(c.dst, c.src[start:min(c.pos, len(c.src))]...)
+		if c.pos == start {
+			c.pos++ // no JSON; go on all the same
+		}
 	}
 }
 

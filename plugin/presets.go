@@ -2,6 +2,7 @@ package plugin
 
 import (
 	"maps"
+	"os"
 	"slices"
 )
 
@@ -11,6 +12,7 @@ var presets = map[string]command{
 	"claude":   npm("claude-agent-acp", "@zed-industries/claude-agent-acp", "ANTHROPIC_*", "CLAUDE_*"),
 	"codex":    npm("codex-acp", "@zed-industries/codex-acp", "OPENAI_*", "CODEX_*"),
 	"copilot":  npm("copilot", "@github/copilot", "GH_*", "GITHUB_*").with("--acp"),
+	"demo":     self("demo-agent"),
 	"gemini":   npm("gemini", "@google/gemini-cli", "GEMINI_*", "GOOGLE_*").with("--acp"),
 	"goose":    command{Command: "goose", Install: "see the goose documentation", PassEnv: []string{"GOOSE_*"}}.with("acp"),
 	"opencode": npm("opencode", "opencode-ai", "OPENCODE_*", "ANTHROPIC_*", "OPENAI_*").with("acp"),
@@ -19,6 +21,15 @@ var presets = map[string]command{
 
 func npm(program, pkg string, passEnv ...string) command {
 	return command{Command: program, Install: "npm install -g " + pkg, PassEnv: passEnv}
+}
+
+// self is an agent that this program is itself.
+func self(subcommand string) command {
+	program, err := os.Executable()
+	if err != nil {
+		program = os.Args[0]
+	}
+	return command{Command: program, Args: []string{subcommand}, Install: "comes with Hermes"}
 }
 
 func (c command) with(args ...string) command {

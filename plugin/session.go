@@ -25,15 +25,17 @@ type session struct {
 	conn *connection
 	id   acp.SessionID
 
-	mu     sync.Mutex
-	state  string
-	turn   *turn   // the one that runs
-	queued []*turn // those that wait for it
-	seq    int64
-	replay bool          // session/load has not been answered yet
-	asked  int           // permission and elicitation requests that wait
-	roots  []string      // absolute folders the agent may read and write
-	last   chan struct{} // closed when the last request other than a prompt is answered; nil before one
+	mu      sync.Mutex
+	state   string
+	turn    *turn          // the one that runs
+	queued  []*turn        // those that wait for it
+	running sync.WaitGroup // turns between begin and their last event
+	ended   error          // why no turn can begin any more
+	seq     int64
+	replay  bool          // session/load has not been answered yet
+	asked   int           // permission and elicitation requests that wait
+	roots   []string      // absolute folders the agent may read and write
+	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
 
 	files    *files.Workspace // made on first use
 	filesErr error
@@ -77,15 +79,21 @@ func (s *session) push(name string, o *object) {
 // prompt runs t, after the turns that came before it.
 func (s *session) prompt(t *turn) {
 	s.mu.Lock()
-	if s.turn != nil {
+	switch {
+	case s.ended != nil:
+		err := s.ended
+		s.mu.Unlock()
+		s.conn.host.fail(t.id, err)
+	case s.turn != nil:
 		s.queued = append(s.queued, t)
 		s.mu.Unlock()
 		s.pushQueue()
-		return
+	default:
+		s.turn = t
+		s.running.Add(1)
+		s.mu.Unlock()
+		s.begin(t)
 	}
-	s.turn = t
-	s.mu.Unlock()
-	s.begin(t)
 }
 
 func (s *session) pushQueue() {
@@ -105,7 +113,10 @@ func (s *session) begin(t *turn) {
 		s.push(promptEvent(blockType(b)), new(object).str("source", "client").
 			raw("content", acp.AppendContentBlock(nil, b)))
 	}
-	s.conn.host.start(func() { s.run(t) })
+	s.conn.host.start(func() {
+		defer s.running.Done()
+		s.run(t)
+	})
 }
 
 func (s *session) run(t *turn) {
@@ -130,12 +141,13 @@ func (s *session) run(t *turn) {
 		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))
 		s.push(eventTurnEnded, new(object).str("stopReason", string(r.StopReason)))
 	} else {
-		s.push(eventTurnEnded, new(object).str("error", err.Error()))
+		s.push(eventTurnEnded, new(object).raw("error", describe(err).json()))
 	}
 	s.mu.Lock()
 	next := (*turn)(nil)
-	if len(s.queued) > 0 && s.conn.ctx.Err() == nil {
+	if len(s.queued) > 0 && s.conn.ctx.Err() == nil && s.conn.link.conn.Err() == nil {
 		next, s.queued = s.queued[0], s.queued[1:]
+		s.running.Add(1)
 	}
 	s.turn = next
 	s.mu.Unlock()
@@ -205,7 +217,7 @@ func (s *session) abort(err error) {
 	queued := s.queued
 	s.queued = nil
 	ws, terms := s.files, s.terms
-	s.files, s.filesErr, s.terms = nil, files.ErrOutside, nil
+	s.files, s.filesErr, s.terms, s.ended = nil, err, nil, err
 	s.mu.Unlock()
 	for _, t := range queued {
 		s.conn.host.fail(t.id, err)

@@ -187,7 +187,7 @@ describe("permission.details", function()
           title = "List files",
           kind = "execute",
           locations = { { path = "/w/a.go", line = 3 }, { path = "/w/b.go" } },
-          rawInput = { command = { "rm", "-rf", "a b" }, cwd = "/w", timeout = 5 },
+          rawInput = { all = true, args = { "-rf", "a b" }, command = "rm", cwd = "/w" },
         },
       })),
       {
@@ -195,9 +195,10 @@ describe("permission.details", function()
         "title: List files",
         "path: /w/a.go:3",
         "path: /w/b.go",
-        "command: 'rm' '-rf' 'a b'",
+        "command: rm",
+        "args: '-rf' 'a b'",
         "cwd: /w",
-        "timeout: 5",
+        "all: true",
       }
     )
   end)

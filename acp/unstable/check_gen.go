@@ -16,6 +16,7 @@ func (v *WriteTextFileRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ReadTextFileRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -24,6 +25,7 @@ func (v *ReadTextFileRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionRequest) check(c *jx.Check) {
 	c.In("toolCall")
 	v.ToolCall.check(c)
@@ -43,6 +45,7 @@ func (v *RequestPermissionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallUpdate) check(c *jx.Check) {
 	if v.Kind.OK {
 		c.In("kind")
@@ -84,6 +87,7 @@ func (v *ToolCallUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallContentOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -92,6 +96,7 @@ func (v *ToolCallContentOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ContentBlockOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -100,6 +105,7 @@ func (v *ContentBlockOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Annotations) check(c *jx.Check) {
 	if v.Audience != nil {
 		c.In("audience")
@@ -120,6 +126,7 @@ func (v *Annotations) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TextContent) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -134,6 +141,7 @@ func (v *TextContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ImageContent) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -148,6 +156,7 @@ func (v *ImageContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AudioContent) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -162,6 +171,7 @@ func (v *AudioContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResourceLink) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -176,6 +186,7 @@ func (v *ResourceLink) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TextResourceContents) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -184,6 +195,7 @@ func (v *TextResourceContents) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BlobResourceContents) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -192,6 +204,7 @@ func (v *BlobResourceContents) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EmbeddedResource) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -209,6 +222,7 @@ func (v *EmbeddedResource) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Content) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -221,6 +235,7 @@ func (v *Content) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Diff) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -229,6 +244,7 @@ func (v *Diff) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Terminal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -237,6 +253,7 @@ func (v *Terminal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallLocation) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -245,6 +262,7 @@ func (v *ToolCallLocation) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PermissionOption) check(c *jx.Check) {
 	c.In("kind")
 	if !v.Kind.Known() {
@@ -259,6 +277,7 @@ func (v *PermissionOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateTerminalRequest) check(c *jx.Check) {
 	if v.Env != nil {
 		c.In("env")
@@ -277,6 +296,7 @@ func (v *CreateTerminalRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EnvVariable) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -285,6 +305,7 @@ func (v *EnvVariable) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalOutputRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -293,6 +314,7 @@ func (v *TerminalOutputRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ReleaseTerminalRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -301,6 +323,7 @@ func (v *ReleaseTerminalRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *WaitForTerminalExitRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -309,6 +332,7 @@ func (v *WaitForTerminalExitRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *KillTerminalRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -317,6 +341,7 @@ func (v *KillTerminalRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationRequest) check(c *jx.Check) {
 	checkCreateElicitationRequestVariant(c, v.Variant)
 }
@@ -327,6 +352,7 @@ func (v *CreateElicitationRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationRequestOther) check(c *jx.Check) {
 	checkCreateElicitationRequestOtherVariant(c, v.Variant)
 }
@@ -337,6 +363,7 @@ func (v *CreateElicitationRequestOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationSessionScope) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -345,6 +372,7 @@ func (v *ElicitationSessionScope) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationRequestScope) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -353,6 +381,7 @@ func (v *ElicitationRequestScope) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationSchema) check(c *jx.Check) {
 	if v.Type.OK {
 		c.In("type")
@@ -379,6 +408,7 @@ func (v *ElicitationSchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationPropertySchemaOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -387,6 +417,7 @@ func (v *ElicitationPropertySchemaOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EnumOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -395,6 +426,7 @@ func (v *EnumOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StringPropertySchema) check(c *jx.Check) {
 	if v.Format.OK {
 		c.In("format")
@@ -420,6 +452,7 @@ func (v *StringPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NumberPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -428,6 +461,7 @@ func (v *NumberPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IntegerPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -436,6 +470,7 @@ func (v *IntegerPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BooleanPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -444,6 +479,7 @@ func (v *BooleanPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MultiSelectItemsOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -452,6 +488,7 @@ func (v *MultiSelectItemsOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StringMultiSelectItems) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -460,6 +497,7 @@ func (v *StringMultiSelectItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TitledMultiSelectItems) check(c *jx.Check) {
 	c.In("anyOf")
 	for i := range v.AnyOf {
@@ -476,6 +514,7 @@ func (v *TitledMultiSelectItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MultiSelectPropertySchema) check(c *jx.Check) {
 	c.In("items")
 	checkMultiSelectItems(c, v.Items)
@@ -488,6 +527,7 @@ func (v *MultiSelectPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationFormMode) check(c *jx.Check) {
 	c.In("requestedSchema")
 	v.RequestedSchema.check(c)
@@ -501,6 +541,7 @@ func (v *ElicitationFormMode) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationURLMode) check(c *jx.Check) {
 	c.In("url")
 	if !jx.IsURI(v.URL) {
@@ -516,6 +557,7 @@ func (v *ElicitationURLMode) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MessageMCPRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -524,6 +566,7 @@ func (v *MessageMCPRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -532,6 +575,7 @@ func (v *ExtRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *InitializeResponse) check(c *jx.Check) {
 	if v.AgentCapabilities != nil {
 		c.In("agentCapabilities")
@@ -560,6 +604,7 @@ func (v *InitializeResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentCapabilities) check(c *jx.Check) {
 	if v.PromptCapabilities != nil {
 		c.In("promptCapabilities")
@@ -594,6 +639,7 @@ func (v *AgentCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -602,6 +648,7 @@ func (v *PromptCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -610,6 +657,7 @@ func (v *MCPCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionCapabilities) check(c *jx.Check) {
 	if v.List != nil {
 		c.In("list")
@@ -669,6 +717,7 @@ func (v *SessionCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionListCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -677,6 +726,7 @@ func (v *SessionListCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionDeleteCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -685,6 +735,7 @@ func (v *SessionDeleteCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -693,6 +744,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionSystemPromptCapabilities) check(c *jx.Check) {
 	if v.Mode != nil {
 		c.In("mode")
@@ -707,6 +759,7 @@ func (v *SessionSystemPromptCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionSystemPromptModeCapabilities) check(c *jx.Check) {
 	if v.Override != nil {
 		c.In("override")
@@ -721,6 +774,7 @@ func (v *SessionSystemPromptModeCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionSystemPromptOverrideCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -729,6 +783,7 @@ func (v *SessionSystemPromptOverrideCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionForkCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -737,6 +792,7 @@ func (v *SessionForkCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionArchiveCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -745,6 +801,7 @@ func (v *SessionArchiveCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionStatusCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -753,6 +810,7 @@ func (v *SessionStatusCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionTitleCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -761,6 +819,7 @@ func (v *SessionTitleCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionResumeCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -769,6 +828,7 @@ func (v *SessionResumeCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionCloseCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -777,6 +837,7 @@ func (v *SessionCloseCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentAuthCapabilities) check(c *jx.Check) {
 	if v.Status != nil {
 		c.In("status")
@@ -796,6 +857,7 @@ func (v *AgentAuthCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthStatusCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -804,6 +866,7 @@ func (v *AuthStatusCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LogoutCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -812,6 +875,7 @@ func (v *LogoutCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProvidersCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -820,6 +884,7 @@ func (v *ProvidersCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthMethodTerminal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -828,6 +893,7 @@ func (v *AuthMethodTerminal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthMethodAgent) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -836,6 +902,7 @@ func (v *AuthMethodAgent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Implementation) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -844,6 +911,7 @@ func (v *Implementation) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthenticateResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -852,6 +920,7 @@ func (v *AuthenticateResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListProvidersResponse) check(c *jx.Check) {
 	c.In("providers")
 	for i := range v.Providers {
@@ -868,6 +937,7 @@ func (v *ListProvidersResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProviderInfo) check(c *jx.Check) {
 	if v.Current != nil {
 		c.In("current")
@@ -882,6 +952,7 @@ func (v *ProviderInfo) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProviderCurrentConfig) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -890,6 +961,7 @@ func (v *ProviderCurrentConfig) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetProviderResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -898,6 +970,7 @@ func (v *SetProviderResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DisableProviderResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -906,6 +979,7 @@ func (v *DisableProviderResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LogoutResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -914,6 +988,7 @@ func (v *LogoutResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthStatusResponse) check(c *jx.Check) {
 	if v.Accounts != nil {
 		c.In("accounts")
@@ -932,6 +1007,7 @@ func (v *AuthStatusResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthAccount) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -940,6 +1016,7 @@ func (v *AuthAccount) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NewSessionResponse) check(c *jx.Check) {
 	if v.Modes != nil {
 		c.In("modes")
@@ -963,6 +1040,7 @@ func (v *NewSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionModeState) check(c *jx.Check) {
 	c.In("availableModes")
 	for i := range v.AvailableModes {
@@ -979,6 +1057,7 @@ func (v *SessionModeState) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionMode) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -987,6 +1066,7 @@ func (v *SessionMode) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigOption) check(c *jx.Check) {
 	checkSessionConfigOptionVariant(c, v.Variant)
 }
@@ -997,6 +1077,7 @@ func (v *SessionConfigOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigOptionOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1005,6 +1086,7 @@ func (v *SessionConfigOptionOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelectOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1013,6 +1095,7 @@ func (v *SessionConfigSelectOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelectGroup) check(c *jx.Check) {
 	c.In("options")
 	for i := range v.Options {
@@ -1029,6 +1112,7 @@ func (v *SessionConfigSelectGroup) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelect) check(c *jx.Check) {
 	c.In("options")
 	checkSessionConfigSelectOptions(c, v.Options)
@@ -1041,6 +1125,7 @@ func (v *SessionConfigSelect) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigBoolean) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1049,6 +1134,7 @@ func (v *SessionConfigBoolean) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LoadSessionResponse) check(c *jx.Check) {
 	if v.Modes != nil {
 		c.In("modes")
@@ -1072,6 +1158,7 @@ func (v *LoadSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListSessionsResponse) check(c *jx.Check) {
 	c.In("sessions")
 	for i := range v.Sessions {
@@ -1088,6 +1175,7 @@ func (v *ListSessionsResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionInfo) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1096,6 +1184,7 @@ func (v *SessionInfo) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DeleteSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1104,6 +1193,7 @@ func (v *DeleteSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ForkSessionResponse) check(c *jx.Check) {
 	if v.Modes != nil {
 		c.In("modes")
@@ -1127,6 +1217,7 @@ func (v *ForkSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ArchiveSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1135,6 +1226,7 @@ func (v *ArchiveSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnarchiveSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1143,6 +1235,7 @@ func (v *UnarchiveSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionStatusResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1151,6 +1244,7 @@ func (v *SessionStatusResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionTitleResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1159,6 +1253,7 @@ func (v *SetSessionTitleResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResumeSessionResponse) check(c *jx.Check) {
 	if v.Modes != nil {
 		c.In("modes")
@@ -1182,6 +1277,7 @@ func (v *ResumeSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CloseSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1190,6 +1286,7 @@ func (v *CloseSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionModeResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1198,6 +1295,7 @@ func (v *SetSessionModeResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionResponse) check(c *jx.Check) {
 	c.In("configOptions")
 	for i := range v.ConfigOptions {
@@ -1214,6 +1312,7 @@ func (v *SetSessionConfigOptionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptResponse) check(c *jx.Check) {
 	c.In("stopReason")
 	if !v.StopReason.Known() {
@@ -1233,6 +1332,7 @@ func (v *PromptResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Usage) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1241,6 +1341,7 @@ func (v *Usage) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1249,6 +1350,7 @@ func (v *ExtResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionNotification) check(c *jx.Check) {
 	c.In("update")
 	checkSessionUpdate(c, v.Update)
@@ -1261,6 +1363,7 @@ func (v *SessionNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1269,6 +1372,7 @@ func (v *SessionUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ContentChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -1281,6 +1385,7 @@ func (v *ContentChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCall) check(c *jx.Check) {
 	if v.Kind.OK {
 		c.In("kind")
@@ -1322,6 +1427,7 @@ func (v *ToolCall) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanEntry) check(c *jx.Check) {
 	c.In("priority")
 	if !v.Priority.Known() {
@@ -1341,6 +1447,7 @@ func (v *PlanEntry) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Plan) check(c *jx.Check) {
 	c.In("entries")
 	for i := range v.Entries {
@@ -1357,6 +1464,7 @@ func (v *Plan) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanUpdateContentOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1365,6 +1473,7 @@ func (v *PlanUpdateContentOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanItems) check(c *jx.Check) {
 	c.In("entries")
 	for i := range v.Entries {
@@ -1381,6 +1490,7 @@ func (v *PlanItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanFile) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1389,6 +1499,7 @@ func (v *PlanFile) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanMarkdown) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1397,6 +1508,7 @@ func (v *PlanMarkdown) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanUpdate) check(c *jx.Check) {
 	c.In("plan")
 	checkPlanUpdateContent(c, v.Plan)
@@ -1409,6 +1521,7 @@ func (v *PlanUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanRemoved) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1417,6 +1530,7 @@ func (v *PlanRemoved) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AvailableCommand) check(c *jx.Check) {
 	if v.Input != nil {
 		c.In("input")
@@ -1431,6 +1545,7 @@ func (v *AvailableCommand) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnstructuredCommandInput) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1439,6 +1554,7 @@ func (v *UnstructuredCommandInput) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AvailableCommandsUpdate) check(c *jx.Check) {
 	c.In("availableCommands")
 	for i := range v.AvailableCommands {
@@ -1455,6 +1571,7 @@ func (v *AvailableCommandsUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CurrentModeUpdate) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1463,6 +1580,7 @@ func (v *CurrentModeUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ConfigOptionUpdate) check(c *jx.Check) {
 	c.In("configOptions")
 	for i := range v.ConfigOptions {
@@ -1479,6 +1597,7 @@ func (v *ConfigOptionUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionInfoUpdate) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1487,6 +1606,7 @@ func (v *SessionInfoUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Cost) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1495,6 +1615,7 @@ func (v *Cost) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UsageUpdate) check(c *jx.Check) {
 	if v.Cost != nil {
 		c.In("cost")
@@ -1509,6 +1630,7 @@ func (v *UsageUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Notice) check(c *jx.Check) {
 	c.In("title")
 	if jx.Len(v.Title) < 1 {
@@ -1523,6 +1645,7 @@ func (v *Notice) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompactionUpdate) check(c *jx.Check) {
 	if v.Summary.State == acp.PatchValue {
 		c.In("summary")
@@ -1541,6 +1664,7 @@ func (v *CompactionUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompactionSummaryChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -1553,6 +1677,7 @@ func (v *CompactionSummaryChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SubagentSessionCapabilities) check(c *jx.Check) {
 	if v.Cancel != nil {
 		c.In("cancel")
@@ -1567,6 +1692,7 @@ func (v *SubagentSessionCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionCancelCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1575,6 +1701,7 @@ func (v *SessionCancelCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StateUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1583,6 +1710,7 @@ func (v *StateUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RunningStateUpdate) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1591,6 +1719,7 @@ func (v *RunningStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ErrorStopReason) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1599,6 +1728,7 @@ func (v *ErrorStopReason) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdate) check(c *jx.Check) {
 	if v.Usage != nil {
 		c.In("usage")
@@ -1614,6 +1744,7 @@ func (v *IdleStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateEndTurn) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1622,6 +1753,7 @@ func (v *IdleStateUpdateEndTurn) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateMaxTokens) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1630,6 +1762,7 @@ func (v *IdleStateUpdateMaxTokens) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1638,6 +1771,7 @@ func (v *IdleStateUpdateMaxTurnRequests) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateRefusal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1646,6 +1780,7 @@ func (v *IdleStateUpdateRefusal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateCancelled) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1654,6 +1789,7 @@ func (v *IdleStateUpdateCancelled) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateNone) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1662,6 +1798,7 @@ func (v *IdleStateUpdateNone) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1670,6 +1807,7 @@ func (v *IdleStateUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequiresActionStateUpdate) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1678,6 +1816,7 @@ func (v *RequiresActionStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnknownStateUpdate) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1686,6 +1825,7 @@ func (v *UnknownStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SubagentUpdate) check(c *jx.Check) {
 	if v.Capabilities.State == acp.PatchValue {
 		c.In("capabilities")
@@ -1705,6 +1845,7 @@ func (v *SubagentUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionMessage) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -1723,6 +1864,7 @@ func (v *SessionMessage) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionMessageChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -1735,6 +1877,7 @@ func (v *SessionMessageChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompleteElicitationNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1743,6 +1886,7 @@ func (v *CompleteElicitationNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthStatusUpdateNotification) check(c *jx.Check) {
 	if v.Accounts != nil {
 		c.In("accounts")
@@ -1761,6 +1905,7 @@ func (v *AuthStatusUpdateNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1769,6 +1914,7 @@ func (v *ExtNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *InitializeRequest) check(c *jx.Check) {
 	if v.ClientCapabilities != nil {
 		c.In("clientCapabilities")
@@ -1788,6 +1934,7 @@ func (v *InitializeRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ClientCapabilities) check(c *jx.Check) {
 	if v.Fs != nil {
 		c.In("fs")
@@ -1827,6 +1974,7 @@ func (v *ClientCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *FileSystemCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1835,6 +1983,7 @@ func (v *FileSystemCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ClientSessionCapabilities) check(c *jx.Check) {
 	if v.Compaction != nil {
 		c.In("compaction")
@@ -1859,6 +2008,7 @@ func (v *ClientSessionCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompactionCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1867,6 +2017,7 @@ func (v *CompactionCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigOptionsCapabilities) check(c *jx.Check) {
 	if v.Boolean != nil {
 		c.In("boolean")
@@ -1881,6 +2032,7 @@ func (v *SessionConfigOptionsCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BooleanConfigOptionCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1889,6 +2041,7 @@ func (v *BooleanConfigOptionCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NoticeCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1897,6 +2050,7 @@ func (v *NoticeCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SubagentCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1905,6 +2059,7 @@ func (v *SubagentCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1913,6 +2068,7 @@ func (v *PlanCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1921,6 +2077,7 @@ func (v *AuthCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationCapabilities) check(c *jx.Check) {
 	if v.Form != nil {
 		c.In("form")
@@ -1940,6 +2097,7 @@ func (v *ElicitationCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationFormCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1948,6 +2106,7 @@ func (v *ElicitationFormCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationURLCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1956,6 +2115,7 @@ func (v *ElicitationURLCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthenticateRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1964,6 +2124,7 @@ func (v *AuthenticateRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListProvidersRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1972,6 +2133,7 @@ func (v *ListProvidersRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetProviderRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1980,6 +2142,7 @@ func (v *SetProviderRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DisableProviderRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1988,6 +2151,7 @@ func (v *DisableProviderRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LogoutRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1996,6 +2160,7 @@ func (v *LogoutRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthStatusRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2004,6 +2169,7 @@ func (v *AuthStatusRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NewSessionRequest) check(c *jx.Check) {
 	c.In("mcpServers")
 	for i := range v.MCPServers {
@@ -2025,6 +2191,7 @@ func (v *NewSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *HTTPHeader) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2033,6 +2200,7 @@ func (v *HTTPHeader) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerHTTP) check(c *jx.Check) {
 	c.In("headers")
 	for i := range v.Headers {
@@ -2049,6 +2217,7 @@ func (v *MCPServerHTTP) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerSSE) check(c *jx.Check) {
 	c.In("headers")
 	for i := range v.Headers {
@@ -2065,6 +2234,7 @@ func (v *MCPServerSSE) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerACP) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2073,6 +2243,7 @@ func (v *MCPServerACP) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerStdio) check(c *jx.Check) {
 	c.In("env")
 	for i := range v.Env {
@@ -2089,6 +2260,7 @@ func (v *MCPServerStdio) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SystemPrompt) check(c *jx.Check) {
 	c.In("content")
 	for i := range v.Content {
@@ -2105,6 +2277,7 @@ func (v *SystemPrompt) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LoadSessionRequest) check(c *jx.Check) {
 	c.In("mcpServers")
 	for i := range v.MCPServers {
@@ -2126,6 +2299,7 @@ func (v *LoadSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListSessionsRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2134,6 +2308,7 @@ func (v *ListSessionsRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DeleteSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2142,6 +2317,7 @@ func (v *DeleteSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ForkSessionRequest) check(c *jx.Check) {
 	if v.MCPServers != nil {
 		c.In("mcpServers")
@@ -2165,6 +2341,7 @@ func (v *ForkSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ArchiveSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2173,6 +2350,7 @@ func (v *ArchiveSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnarchiveSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2181,6 +2359,7 @@ func (v *UnarchiveSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionStatusRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2189,6 +2368,7 @@ func (v *SessionStatusRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionTitleRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2197,6 +2377,7 @@ func (v *SetSessionTitleRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResumeSessionRequest) check(c *jx.Check) {
 	if v.MCPServers != nil {
 		c.In("mcpServers")
@@ -2220,6 +2401,7 @@ func (v *ResumeSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CloseSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2228,6 +2410,7 @@ func (v *CloseSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionModeRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2236,6 +2419,7 @@ func (v *SetSessionModeRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequest) check(c *jx.Check) {
 	checkSetSessionConfigOptionRequestVariant(c, v.Variant)
 }
@@ -2246,6 +2430,7 @@ func (v *SetSessionConfigOptionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2254,6 +2439,7 @@ func (v *SetSessionConfigOptionRequestBoolean) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestValueID) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2262,6 +2448,7 @@ func (v *SetSessionConfigOptionRequestValueID) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptRequest) check(c *jx.Check) {
 	c.In("prompt")
 	for i := range v.Prompt {
@@ -2278,6 +2465,7 @@ func (v *PromptRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *WriteTextFileResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2286,6 +2474,7 @@ func (v *WriteTextFileResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ReadTextFileResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2294,6 +2483,7 @@ func (v *ReadTextFileResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionResponse) check(c *jx.Check) {
 	c.In("outcome")
 	checkRequestPermissionOutcome(c, v.Outcome)
@@ -2306,6 +2496,7 @@ func (v *RequestPermissionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionOutcomeCancelled) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2314,6 +2505,7 @@ func (v *RequestPermissionOutcomeCancelled) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionOutcomeOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2322,6 +2514,7 @@ func (v *RequestPermissionOutcomeOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SelectedPermissionOutcome) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2330,6 +2523,7 @@ func (v *SelectedPermissionOutcome) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateTerminalResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2338,6 +2532,7 @@ func (v *CreateTerminalResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalOutputResponse) check(c *jx.Check) {
 	if v.ExitStatus != nil {
 		c.In("exitStatus")
@@ -2352,6 +2547,7 @@ func (v *TerminalOutputResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalExitStatus) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2360,6 +2556,7 @@ func (v *TerminalExitStatus) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ReleaseTerminalResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2368,6 +2565,7 @@ func (v *ReleaseTerminalResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *WaitForTerminalExitResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2376,6 +2574,7 @@ func (v *WaitForTerminalExitResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *KillTerminalResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2384,6 +2583,7 @@ func (v *KillTerminalResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponse) check(c *jx.Check) {
 	checkCreateElicitationResponseVariant(c, v.Variant)
 }
@@ -2394,6 +2594,7 @@ func (v *CreateElicitationResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseDecline) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2402,6 +2603,7 @@ func (v *CreateElicitationResponseDecline) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseCancel) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2410,6 +2612,7 @@ func (v *CreateElicitationResponseCancel) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2418,6 +2621,7 @@ func (v *CreateElicitationResponseOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationAcceptAction) check(c *jx.Check) {
 	if v.Content != nil {
 		c.In("content")
@@ -2437,6 +2641,7 @@ func (v *ElicitationAcceptAction) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MessageMCPResponseResult) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2445,6 +2650,7 @@ func (v *MessageMCPResponseResult) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MessageMCPResponseError) check(c *jx.Check) {
 	c.In("error")
 	v.Error.check(c)
@@ -2457,6 +2663,7 @@ func (v *MessageMCPResponseError) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPError) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2465,6 +2672,7 @@ func (v *MCPError) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2473,6 +2681,7 @@ func (v *CancelNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MessageMCPNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2481,6 +2690,7 @@ func (v *MessageMCPNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelRequestNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2489,6 +2699,7 @@ func (v *CancelRequestNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProxySuccessorRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2497,6 +2708,7 @@ func (v *ProxySuccessorRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProxySuccessorResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2505,6 +2717,7 @@ func (v *ProxySuccessorResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProxySuccessorNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2513,6 +2726,7 @@ func (v *ProxySuccessorNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkToolCallContent(c *jx.Check, v ToolCallContent) {
 	if v == nil {
 		c.Add("required", "want a ToolCallContent")
@@ -2520,7 +2734,7 @@ func checkToolCallContent(c *jx.Check, v ToolCallContent) {
 	}
 	if o, ok := v.(*ToolCallContentOther); ok {
 		c.In("type")
-		c.Add("enum", "unknown  type  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown type "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -2532,6 +2746,7 @@ func CheckToolCallContent(v ToolCallContent) []acp.Violation {
 	checkToolCallContent(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkContentBlock(c *jx.Check, v ContentBlock) {
 	if v == nil {
 		c.Add("required", "want a ContentBlock")
@@ -2539,7 +2754,7 @@ func checkContentBlock(c *jx.Check, v ContentBlock) {
 	}
 	if o, ok := v.(*ContentBlockOther); ok {
 		c.In("type")
-		c.Add("enum", "unknown  type  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown type "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -2551,6 +2766,7 @@ func CheckContentBlock(v ContentBlock) []acp.Violation {
 	checkContentBlock(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkEmbeddedResourceResource(c *jx.Check, v EmbeddedResourceResource) {
 	if v == nil {
 		c.Add("required", "want a EmbeddedResourceResource")
@@ -2565,6 +2781,7 @@ func CheckEmbeddedResourceResource(v EmbeddedResourceResource) []acp.Violation {
 	checkEmbeddedResourceResource(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkCreateElicitationRequestVariant(c *jx.Check, v CreateElicitationRequestVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationRequestVariant")
@@ -2572,6 +2789,7 @@ func checkCreateElicitationRequestVariant(c *jx.Check, v CreateElicitationReques
 	}
 	v.check(c)
 }
+
 func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationRequestOtherVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationRequestOtherVariant")
@@ -2579,6 +2797,7 @@ func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationR
 	}
 	v.check(c)
 }
+
 func checkElicitationPropertySchema(c *jx.Check, v ElicitationPropertySchema) {
 	if v == nil {
 		c.Add("required", "want a ElicitationPropertySchema")
@@ -2593,6 +2812,7 @@ func CheckElicitationPropertySchema(v ElicitationPropertySchema) []acp.Violation
 	checkElicitationPropertySchema(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkMultiSelectItems(c *jx.Check, v MultiSelectItems) {
 	if v == nil {
 		c.Add("required", "want a MultiSelectItems")
@@ -2607,6 +2827,7 @@ func CheckMultiSelectItems(v MultiSelectItems) []acp.Violation {
 	checkMultiSelectItems(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) {
 	if v == nil {
 		c.Add("required", "want a ElicitationFormModeVariant")
@@ -2614,6 +2835,7 @@ func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) 
 	}
 	v.check(c)
 }
+
 func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	if v == nil {
 		c.Add("required", "want a ElicitationURLModeVariant")
@@ -2621,6 +2843,7 @@ func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	}
 	v.check(c)
 }
+
 func checkAuthMethod(c *jx.Check, v AuthMethod) {
 	if v == nil {
 		c.Add("required", "want a AuthMethod")
@@ -2635,6 +2858,7 @@ func CheckAuthMethod(v AuthMethod) []acp.Violation {
 	checkAuthMethod(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkSessionConfigOptionVariant(c *jx.Check, v SessionConfigOptionVariant) {
 	if v == nil {
 		c.Add("required", "want a SessionConfigOptionVariant")
@@ -2642,11 +2866,12 @@ func checkSessionConfigOptionVariant(c *jx.Check, v SessionConfigOptionVariant) 
 	}
 	if o, ok := v.(*SessionConfigOptionOther); ok {
 		c.In("type")
-		c.Add("enum", "unknown  type  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown type "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
 }
+
 func checkSessionConfigSelectOptions(c *jx.Check, v SessionConfigSelectOptions) {
 	if v == nil {
 		c.Add("required", "want a SessionConfigSelectOptions")
@@ -2654,6 +2879,7 @@ func checkSessionConfigSelectOptions(c *jx.Check, v SessionConfigSelectOptions) 
 	}
 	v.check(c)
 }
+
 func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 	for i := range v {
 		c.At(i)
@@ -2661,6 +2887,7 @@ func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 		c.Up()
 	}
 }
+
 func (v SessionConfigSelectOptionsGrouped) check(c *jx.Check) {
 	for i := range v {
 		c.At(i)
@@ -2675,6 +2902,7 @@ func CheckSessionConfigSelectOptions(v SessionConfigSelectOptions) []acp.Violati
 	checkSessionConfigSelectOptions(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkSessionUpdate(c *jx.Check, v SessionUpdate) {
 	if v == nil {
 		c.Add("required", "want a SessionUpdate")
@@ -2682,7 +2910,7 @@ func checkSessionUpdate(c *jx.Check, v SessionUpdate) {
 	}
 	if o, ok := v.(*SessionUpdateOther); ok {
 		c.In("sessionUpdate")
-		c.Add("enum", "unknown  sessionUpdate  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown sessionUpdate "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -2694,6 +2922,7 @@ func CheckSessionUpdate(v SessionUpdate) []acp.Violation {
 	checkSessionUpdate(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkPlanUpdateContent(c *jx.Check, v PlanUpdateContent) {
 	if v == nil {
 		c.Add("required", "want a PlanUpdateContent")
@@ -2701,7 +2930,7 @@ func checkPlanUpdateContent(c *jx.Check, v PlanUpdateContent) {
 	}
 	if o, ok := v.(*PlanUpdateContentOther); ok {
 		c.In("type")
-		c.Add("enum", "unknown  type  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown type "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -2713,6 +2942,7 @@ func CheckPlanUpdateContent(v PlanUpdateContent) []acp.Violation {
 	checkPlanUpdateContent(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkAvailableCommandInput(c *jx.Check, v AvailableCommandInput) {
 	if v == nil {
 		c.Add("required", "want a AvailableCommandInput")
@@ -2727,6 +2957,7 @@ func CheckAvailableCommandInput(v AvailableCommandInput) []acp.Violation {
 	checkAvailableCommandInput(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkStateUpdate(c *jx.Check, v StateUpdate) {
 	if v == nil {
 		c.Add("required", "want a StateUpdate")
@@ -2741,6 +2972,7 @@ func CheckStateUpdate(v StateUpdate) []acp.Violation {
 	checkStateUpdate(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 	if v == nil {
 		c.Add("required", "want a IdleStateUpdateVariant")
@@ -2748,6 +2980,7 @@ func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 	}
 	v.check(c)
 }
+
 func checkMCPServer(c *jx.Check, v MCPServer) {
 	if v == nil {
 		c.Add("required", "want a MCPServer")
@@ -2762,6 +2995,7 @@ func CheckMCPServer(v MCPServer) []acp.Violation {
 	checkMCPServer(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkSetSessionConfigOptionRequestVariant(c *jx.Check, v SetSessionConfigOptionRequestVariant) {
 	if v == nil {
 		c.Add("required", "want a SetSessionConfigOptionRequestVariant")
@@ -2769,6 +3003,7 @@ func checkSetSessionConfigOptionRequestVariant(c *jx.Check, v SetSessionConfigOp
 	}
 	v.check(c)
 }
+
 func checkRequestPermissionOutcome(c *jx.Check, v RequestPermissionOutcome) {
 	if v == nil {
 		c.Add("required", "want a RequestPermissionOutcome")
@@ -2776,7 +3011,7 @@ func checkRequestPermissionOutcome(c *jx.Check, v RequestPermissionOutcome) {
 	}
 	if o, ok := v.(*RequestPermissionOutcomeOther); ok {
 		c.In("outcome")
-		c.Add("enum", "unknown  outcome  "+strconv.Quote(o.Tag))
+		c.Add("enum", "unknown outcome "+strconv.Quote(o.Tag))
 		c.Up()
 	}
 	v.check(c)
@@ -2788,6 +3023,7 @@ func CheckRequestPermissionOutcome(v RequestPermissionOutcome) []acp.Violation {
 	checkRequestPermissionOutcome(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationResponseVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationResponseVariant")
@@ -2795,6 +3031,7 @@ func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationRespo
 	}
 	v.check(c)
 }
+
 func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	if v == nil {
 		c.Add("required", "want a ElicitationContentValue")
@@ -2802,6 +3039,7 @@ func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	}
 	v.check(c)
 }
+
 func (v ElicitationContentValueString) check(c *jx.Check)      {}
 func (v ElicitationContentValueInteger) check(c *jx.Check)     {}
 func (v ElicitationContentValueNumber) check(c *jx.Check)      {}
@@ -2814,6 +3052,7 @@ func CheckElicitationContentValue(v ElicitationContentValue) []acp.Violation {
 	checkElicitationContentValue(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkMessageMCPResponse(c *jx.Check, v MessageMCPResponse) {
 	if v == nil {
 		c.Add("required", "want a MessageMCPResponse")

@@ -10,13 +10,13 @@ import (
 
 func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -44,6 +44,7 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -81,15 +82,16 @@ func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -126,6 +128,7 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -169,15 +172,16 @@ func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -187,11 +191,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "options":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.Options = []PermissionOption{}
 				for d.More(']') {
 					var e PermissionOption
 					e.decode(d, nil)
-					v.Options = append(v.Options, e)
+					v.Options = append(jx.Grow(d, v.Options, list), e)
 				}
 			}
 		case "_meta":
@@ -212,6 +217,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -256,15 +262,16 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -313,6 +320,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -321,7 +329,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content = append(v.Content, e)
+						v.Content = append(jx.Grow(d, v.Content, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -333,6 +341,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -341,7 +350,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations = append(v.Locations, e)
+						v.Locations = append(jx.Grow(d, v.Locations, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -384,6 +393,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -410,7 +420,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content[i])
+			b = AppendToolCallContent(b, v.Content[i])
 		}
 		b = append(b, ']')
 	}
@@ -463,16 +473,18 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -482,9 +494,9 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ToolCallContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfToolCallContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -505,16 +517,18 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -524,9 +538,9 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ContentBlockOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfContentBlock}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -547,19 +561,21 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "audience":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Audience = []Role{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -568,7 +584,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Audience = append(v.Audience, e)
+						v.Audience = append(jx.Grow(d, v.Audience, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -610,6 +626,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Annotations) appendMembers(b []byte) []byte {
 	if v.Audience != nil {
 		b = append(jx.Comma(b), `"audience":`...)
@@ -660,15 +677,16 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 func (v Annotations) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -700,6 +718,7 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -737,15 +756,16 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 func (v TextContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -790,6 +810,7 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ImageContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -833,15 +854,16 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 func (v ImageContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -876,6 +898,7 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AudioContent) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -915,15 +938,16 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 func (v AudioContent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -998,6 +1022,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResourceLink) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
@@ -1053,15 +1078,16 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -1096,6 +1122,7 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	if v.MimeType.OK {
 		b = append(jx.Comma(b), `"mimeType":`...)
@@ -1135,15 +1162,16 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "blob":
 			seen = d.Once(seen, 0x1)
 			v.Blob = d.Str()
@@ -1178,6 +1206,7 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
@@ -1217,15 +1246,16 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -1257,13 +1287,14 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
 	b = append(jx.Comma(b), `"resource":`...)
-	b = appendEmbeddedResourceResource(b, v.Resource)
+	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1294,15 +1325,16 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -1324,9 +1356,10 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -1357,15 +1390,16 @@ func (v *Content) AppendJSON(b []byte) []byte {
 func (v Content) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
@@ -1400,6 +1434,7 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Diff) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
@@ -1439,15 +1474,16 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 func (v Diff) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -1469,6 +1505,7 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -1502,15 +1539,16 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 func (v Terminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
@@ -1542,6 +1580,7 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
@@ -1579,15 +1618,16 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -1615,6 +1655,7 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -1652,15 +1693,16 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1671,11 +1713,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -1683,11 +1726,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -1721,6 +1765,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1786,15 +1831,16 @@ func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -1819,6 +1865,7 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -1854,15 +1901,16 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1887,6 +1935,7 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1922,15 +1971,16 @@ func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1955,6 +2005,7 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -1990,15 +2041,16 @@ func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2023,6 +2075,7 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2058,15 +2111,16 @@ func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
 func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2091,6 +2145,7 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2126,14 +2181,15 @@ func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "message":
 			seen = d.Once(seen, 0x1)
 			v.Message = d.Str()
@@ -2196,13 +2252,14 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
 		return
 	}
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		default:
 			d.Skip()
 		}
@@ -2213,6 +2270,7 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	d.Rewind(m)
 	v.Variant = decodeCreateElicitationRequestOtherVariant(d, outer)
 }
+
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return appendCreateElicitationRequestOtherVariantMembers(b, v.Variant)
 }
@@ -2222,9 +2280,9 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationRequestOther{}
-	tag, _ := d.Tag("mode")
+	o := jx.Outer{Tag: "mode"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationRequestVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2245,15 +2303,16 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2276,6 +2335,7 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -2309,15 +2369,16 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -2330,6 +2391,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -2359,14 +2421,15 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "type":
 			seen = d.Once(seen, 0x1)
 			{
@@ -2391,13 +2454,13 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if d.Obj() {
 				v.Properties = map[string]ElicitationPropertySchema{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e ElicitationPropertySchema
-					e = decodeElicitationPropertySchema(d, nil)
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Properties[k]; dup {
 						d.Duplicate()
 					}
+					var e ElicitationPropertySchema
+					e = decodeElicitationPropertySchema(d, nil)
 					v.Properties[k] = e
 				}
 			}
@@ -2405,11 +2468,12 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Required = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Required = append(v.Required, e)
+						v.Required = append(jx.Grow(d, v.Required, list), e)
 					}
 				}
 			}
@@ -2438,6 +2502,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	if v.Type.OK {
 		b = append(jx.Comma(b), `"type":`...)
@@ -2454,7 +2519,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Properties[k]
-			b = appendElicitationPropertySchema(b, e)
+			b = AppendElicitationPropertySchema(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -2503,16 +2568,18 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -2522,9 +2589,9 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ElicitationPropertySchemaOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfElicitationPropertySchema}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2545,15 +2612,16 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "const":
 			seen = d.Once(seen, 0x1)
 			v.Const = d.Str()
@@ -2588,6 +2656,7 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"const":`...)
 	b = jx.AppendString(b, v.Const)
@@ -2627,14 +2696,15 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 func (v EnumOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2693,11 +2763,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x80)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Enum = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Enum = append(v.Enum, e)
+						v.Enum = append(jx.Grow(d, v.Enum, list), e)
 					}
 				}
 			}
@@ -2705,11 +2776,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.OneOf = []EnumOption{}
 					for d.More(']') {
 						var e EnumOption
 						e.decode(d, nil)
-						v.OneOf = append(v.OneOf, e)
+						v.OneOf = append(jx.Grow(d, v.OneOf, list), e)
 					}
 				}
 			}
@@ -2728,6 +2800,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -2809,14 +2882,15 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2874,6 +2948,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -2925,14 +3000,15 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2990,6 +3066,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3041,14 +3118,15 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3094,6 +3172,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3137,16 +3216,18 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -3156,9 +3237,9 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = MultiSelectItemsOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfMultiSelectItems}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -3179,23 +3260,25 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Enum = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.Enum = append(v.Enum, e)
+					v.Enum = append(jx.Grow(d, v.Enum, list), e)
 				}
 			}
 		case "_meta":
@@ -3216,6 +3299,7 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"enum":`...)
 	b = append(b, '[')
@@ -3256,23 +3340,25 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "anyOf":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.AnyOf = []EnumOption{}
 				for d.More(']') {
 					var e EnumOption
 					e.decode(d, nil)
-					v.AnyOf = append(v.AnyOf, e)
+					v.AnyOf = append(jx.Grow(d, v.AnyOf, list), e)
 				}
 			}
 		case "_meta":
@@ -3293,6 +3379,7 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"anyOf":`...)
 	b = append(b, '[')
@@ -3333,15 +3420,16 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -3382,6 +3470,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Default = []string{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3390,7 +3479,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Default = append(v.Default, e)
+						v.Default = append(jx.Grow(d, v.Default, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3415,6 +3504,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	if v.Title.OK {
 		b = append(jx.Comma(b), `"title":`...)
@@ -3433,7 +3523,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		b = jx.AppendUint(b, uint64(v.MaxItems.V))
 	}
 	b = append(jx.Comma(b), `"items":`...)
-	b = appendMultiSelectItems(b, v.Items)
+	b = AppendMultiSelectItems(b, v.Items)
 	if v.Default != nil {
 		b = append(jx.Comma(b), `"default":`...)
 		b = append(b, '[')
@@ -3475,14 +3565,15 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestedSchema":
 			seen = d.Once(seen, 0x1)
 			v.RequestedSchema.decode(d, nil)
@@ -3532,14 +3623,15 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -3594,15 +3686,16 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "serverId":
 			seen = d.Once(seen, 0x1)
 			v.ServerID = MCPServerACPID(d.Str())
@@ -3635,6 +3728,7 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
@@ -3676,6 +3770,7 @@ func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -3702,15 +3797,16 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -3729,6 +3825,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AuthMethods = []AuthMethod{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3737,7 +3834,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AuthMethods = append(v.AuthMethods, e)
+						v.AuthMethods = append(jx.Grow(d, v.AuthMethods, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3772,6 +3869,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -3786,7 +3884,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendAuthMethod(b, v.AuthMethods[i])
+			b = AppendAuthMethod(b, v.AuthMethods[i])
 		}
 		b = append(b, ']')
 	}
@@ -3824,14 +3922,15 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "loadSession":
 			seen = d.Once(seen, 0x1)
 			{
@@ -3906,6 +4005,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	if v.LoadSession {
 		b = append(jx.Comma(b), `"loadSession":`...)
@@ -3961,14 +4061,15 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "image":
 			seen = d.Once(seen, 0x1)
 			{
@@ -4011,6 +4112,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	if v.Image {
 		b = append(jx.Comma(b), `"image":`...)
@@ -4054,14 +4156,15 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "http":
 			seen = d.Once(seen, 0x1)
 			{
@@ -4104,6 +4207,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	if v.HTTP {
 		b = append(jx.Comma(b), `"http":`...)
@@ -4147,14 +4251,15 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "list":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4270,6 +4375,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	if v.List != nil {
 		b = append(jx.Comma(b), `"list":`...)
@@ -4341,14 +4447,15 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4364,6 +4471,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4395,14 +4503,15 @@ func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4418,6 +4527,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4449,14 +4559,15 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4472,6 +4583,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4503,14 +4615,15 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4536,6 +4649,7 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 	if v.Mode != nil {
 		b = append(jx.Comma(b), `"mode":`...)
@@ -4571,14 +4685,15 @@ func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "override":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4604,6 +4719,7 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 	if v.Override != nil {
 		b = append(jx.Comma(b), `"override":`...)
@@ -4639,14 +4755,15 @@ func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4662,6 +4779,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4693,14 +4811,15 @@ func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4716,6 +4835,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4747,14 +4867,15 @@ func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4770,6 +4891,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4801,14 +4923,15 @@ func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4824,6 +4947,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4855,14 +4979,15 @@ func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4878,6 +5003,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4909,14 +5035,15 @@ func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4932,6 +5059,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -4963,14 +5091,15 @@ func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4986,6 +5115,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5017,14 +5147,15 @@ func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "status":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5060,6 +5191,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Status != nil {
 		b = append(jx.Comma(b), `"status":`...)
@@ -5099,14 +5231,15 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5122,6 +5255,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5153,14 +5287,15 @@ func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5176,6 +5311,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5207,14 +5343,15 @@ func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5230,6 +5367,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5261,15 +5399,16 @@ func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
@@ -5290,11 +5429,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -5303,13 +5443,13 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				if d.Obj() {
 					v.Env = map[string]string{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e string
-						e = d.Str()
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Env[k]; dup {
 							d.Duplicate()
 						}
+						var e string
+						e = d.Str()
 						v.Env[k] = e
 					}
 				}
@@ -5332,6 +5472,7 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -5393,15 +5534,16 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
@@ -5436,6 +5578,7 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -5475,15 +5618,16 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -5518,6 +5662,7 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -5557,14 +5702,15 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 func (v Implementation) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5580,6 +5726,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5613,23 +5760,25 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providers":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Providers = []ProviderInfo{}
 				for d.More(']') {
 					var e ProviderInfo
 					e.decode(d, nil)
-					v.Providers = append(v.Providers, e)
+					v.Providers = append(jx.Grow(d, v.Providers, list), e)
 				}
 			}
 		case "_meta":
@@ -5650,6 +5799,7 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providers":`...)
 	b = append(b, '[')
@@ -5690,15 +5840,16 @@ func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -5707,6 +5858,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Supported = []LLMProtocol{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5715,7 +5867,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Supported = append(v.Supported, e)
+						v.Supported = append(jx.Grow(d, v.Supported, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5749,6 +5901,7 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -5797,15 +5950,16 @@ func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 func (v ProviderInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "apiType":
 			seen = d.Once(seen, 0x1)
 			v.APIType.decode(d)
@@ -5830,6 +5984,7 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"apiType":`...)
 	b = jx.AppendString(b, string(v.APIType))
@@ -5865,14 +6020,15 @@ func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5888,6 +6044,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5921,14 +6078,15 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5944,6 +6102,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -5977,14 +6136,15 @@ func (v *DisableProviderResponse) AppendJSON(b []byte) []byte {
 func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6000,6 +6160,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -6033,15 +6194,16 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 func (v LogoutResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "state":
 			seen = d.Once(seen, 0x1)
 			v.State.decode(d)
@@ -6050,6 +6212,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Accounts = []AuthAccount{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6058,7 +6221,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Accounts = append(v.Accounts, e)
+						v.Accounts = append(jx.Grow(d, v.Accounts, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6083,6 +6246,7 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
@@ -6127,15 +6291,16 @@ func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "label":
 			seen = d.Once(seen, 0x1)
 			v.Label = d.Str()
@@ -6197,6 +6362,7 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthAccount) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"label":`...)
 	b = jx.AppendString(b, v.Label)
@@ -6246,15 +6412,16 @@ func (v *AuthAccount) AppendJSON(b []byte) []byte {
 func (v AuthAccount) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -6273,6 +6440,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6281,7 +6449,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6306,6 +6474,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -6354,15 +6523,16 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentModeId":
 			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
@@ -6371,6 +6541,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableModes = []SessionMode{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6379,7 +6550,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableModes = append(v.AvailableModes, e)
+						v.AvailableModes = append(jx.Grow(d, v.AvailableModes, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6404,6 +6575,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionModeState) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
@@ -6446,15 +6618,16 @@ func (v *SessionModeState) AppendJSON(b []byte) []byte {
 func (v SessionModeState) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = SessionModeID(d.Str())
@@ -6489,6 +6662,7 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"id":`...)
 	b = jx.AppendString(b, string(v.ID))
@@ -6528,14 +6702,15 @@ func (v *SessionMode) AppendJSON(b []byte) []byte {
 func (v SessionMode) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = SessionConfigID(d.Str())
@@ -6631,16 +6806,18 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -6650,9 +6827,9 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionConfigOptionOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionConfigOptionVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -6673,15 +6850,16 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -6716,6 +6894,7 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -6755,15 +6934,16 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "group":
 			seen = d.Once(seen, 0x1)
 			v.Group = SessionConfigGroupID(d.Str())
@@ -6775,6 +6955,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Options = []SessionConfigSelectOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6783,7 +6964,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Options = append(v.Options, e)
+						v.Options = append(jx.Grow(d, v.Options, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6808,6 +6989,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"group":`...)
 	b = jx.AppendString(b, string(v.Group))
@@ -6852,15 +7034,16 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = SessionConfigValueID(d.Str())
@@ -6876,11 +7059,12 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
-	b = appendSessionConfigSelectOptions(b, v.Options)
+	b = AppendSessionConfigSelectOptions(b, v.Options)
 	return jx.AppendMembers(b, v.Extra)
 }
 
@@ -6907,15 +7091,16 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = d.Bool()
@@ -6928,6 +7113,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
@@ -6957,14 +7143,15 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "modes":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6980,6 +7167,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6988,7 +7176,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7010,6 +7198,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
 		b = append(jx.Comma(b), `"modes":`...)
@@ -7058,20 +7247,22 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Sessions = []SessionInfo{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7080,7 +7271,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Sessions = append(v.Sessions, e)
+						v.Sessions = append(jx.Grow(d, v.Sessions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7115,6 +7306,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessions":`...)
 	b = append(b, '[')
@@ -7159,15 +7351,16 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -7177,11 +7370,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.AdditionalDirectories = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+					v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 				}
 			}
 		case "title":
@@ -7232,6 +7426,7 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfo) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -7290,14 +7485,15 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7313,6 +7509,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7346,15 +7543,16 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -7373,6 +7571,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7381,7 +7580,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7406,6 +7605,7 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -7454,14 +7654,15 @@ func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7477,6 +7678,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7510,14 +7712,15 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7533,6 +7736,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7566,15 +7770,16 @@ func (v *UnarchiveSessionResponse) AppendJSON(b []byte) []byte {
 func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "status":
 			seen = d.Once(seen, 0x1)
 			v.Status.decode(d)
@@ -7596,6 +7801,7 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
@@ -7629,15 +7835,16 @@ func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			v.Title = d.Str()
@@ -7659,6 +7866,7 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
@@ -7692,14 +7900,15 @@ func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "modes":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7715,6 +7924,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7723,7 +7933,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7745,6 +7955,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	if v.Modes != nil {
 		b = append(jx.Comma(b), `"modes":`...)
@@ -7793,14 +8004,15 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7816,6 +8028,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7849,14 +8062,15 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -7872,6 +8086,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -7905,20 +8120,22 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7927,7 +8144,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7952,6 +8169,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -7992,15 +8210,16 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "stopReason":
 			seen = d.Once(seen, 0x1)
 			v.StopReason.decode(d)
@@ -8032,6 +8251,7 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"stopReason":`...)
 	b = jx.AppendString(b, string(v.StopReason))
@@ -8069,15 +8289,16 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "totalTokens":
 			seen = d.Once(seen, 0x1)
 			v.TotalTokens = d.Uint64()
@@ -8135,6 +8356,7 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Usage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"totalTokens":`...)
 	b = jx.AppendUint(b, uint64(v.TotalTokens))
@@ -8184,6 +8406,7 @@ func (v *Usage) AppendJSON(b []byte) []byte {
 func (v Usage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -8210,15 +8433,16 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -8243,11 +8467,12 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
-	b = appendSessionUpdate(b, v.Update)
+	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -8278,16 +8503,18 @@ func (v *SessionNotification) AppendJSON(b []byte) []byte {
 func (v SessionNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -8297,9 +8524,9 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionUpdateOther{}
-	tag, _ := d.Tag("sessionUpdate")
+	o := jx.Outer{Tag: "sessionUpdate"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -8320,15 +8547,16 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -8360,9 +8588,10 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.MessageID.OK {
 		b = append(jx.Comma(b), `"messageId":`...)
 		b = jx.AppendString(b, string(v.MessageID.V))
@@ -8397,15 +8626,16 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -8447,6 +8677,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -8455,7 +8686,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content = append(v.Content, e)
+						v.Content = append(jx.Grow(d, v.Content, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8467,6 +8698,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -8475,7 +8707,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations = append(v.Locations, e)
+						v.Locations = append(jx.Grow(d, v.Locations, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8518,6 +8750,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
@@ -8542,7 +8775,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendToolCallContent(b, v.Content[i])
+			b = AppendToolCallContent(b, v.Content[i])
 		}
 		b = append(b, ']')
 	}
@@ -8595,15 +8828,16 @@ func (v *ToolCall) AppendJSON(b []byte) []byte {
 func (v ToolCall) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -8631,6 +8865,7 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
@@ -8668,20 +8903,22 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "entries":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Entries = []PlanEntry{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -8690,7 +8927,7 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Entries = append(v.Entries, e)
+						v.Entries = append(jx.Grow(d, v.Entries, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8715,6 +8952,7 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Plan) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"entries":`...)
 	b = append(b, '[')
@@ -8755,16 +8993,18 @@ func (v *Plan) AppendJSON(b []byte) []byte {
 func (v Plan) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -8774,9 +9014,9 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = PlanUpdateContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfPlanUpdateContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -8797,15 +9037,16 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -8814,6 +9055,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Entries = []PlanEntry{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -8822,7 +9064,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Entries = append(v.Entries, e)
+						v.Entries = append(jx.Grow(d, v.Entries, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -8847,6 +9089,7 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -8889,15 +9132,16 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 func (v PlanItems) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -8922,6 +9166,7 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -8957,15 +9202,16 @@ func (v *PlanFile) AppendJSON(b []byte) []byte {
 func (v PlanFile) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -8990,6 +9236,7 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -9025,15 +9272,16 @@ func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "plan":
 			seen = d.Once(seen, 0x1)
 			v.Plan = decodePlanUpdateContent(d, nil)
@@ -9055,9 +9303,10 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
-	b = appendPlanUpdateContent(b, v.Plan)
+	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -9088,15 +9337,16 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 func (v PlanUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "planId":
 			seen = d.Once(seen, 0x1)
 			v.PlanID = PlanID(d.Str())
@@ -9118,6 +9368,7 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
@@ -9151,15 +9402,16 @@ func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 func (v PlanRemoved) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9193,6 +9445,7 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -9200,7 +9453,7 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Description)
 	if v.Input != nil {
 		b = append(jx.Comma(b), `"input":`...)
-		b = appendAvailableCommandInput(b, v.Input)
+		b = AppendAvailableCommandInput(b, v.Input)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -9232,15 +9485,16 @@ func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 func (v AvailableCommand) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "hint":
 			seen = d.Once(seen, 0x1)
 			v.Hint = d.Str()
@@ -9262,6 +9516,7 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
@@ -9295,20 +9550,22 @@ func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
 func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "availableCommands":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9317,7 +9574,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -9342,6 +9599,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"availableCommands":`...)
 	b = append(b, '[')
@@ -9382,15 +9640,16 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentModeId":
 			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
@@ -9412,6 +9671,7 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
@@ -9445,20 +9705,22 @@ func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9467,7 +9729,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -9492,6 +9754,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configOptions":`...)
 	b = append(b, '[')
@@ -9532,14 +9795,15 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if d.Null() {
@@ -9579,6 +9843,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	switch v.Title.State {
 	case acp.PatchNull:
@@ -9626,15 +9891,16 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "amount":
 			seen = d.Once(seen, 0x1)
 			v.Amount = d.Float()
@@ -9659,6 +9925,7 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Cost) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"amount":`...)
 	b = jx.AppendFloat(b, v.Amount)
@@ -9694,15 +9961,16 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 func (v Cost) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "used":
 			seen = d.Once(seen, 0x1)
 			v.Used = d.Uint64()
@@ -9737,6 +10005,7 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"used":`...)
 	b = jx.AppendUint(b, uint64(v.Used))
@@ -9776,15 +10045,16 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "severity":
 			seen = d.Once(seen, 0x1)
 			v.Severity.decode(d)
@@ -9819,6 +10089,7 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *Notice) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"severity":`...)
 	b = jx.AppendString(b, string(v.Severity))
@@ -9858,15 +10129,16 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 func (v Notice) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -9880,6 +10152,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Summary.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -9888,7 +10161,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Summary.V = append(v.Summary.V, e)
+						v.Summary.V = append(jx.Grow(d, v.Summary.V, list), e)
 					}
 				}
 				v.Summary.State = acp.PatchValue
@@ -9929,6 +10202,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
@@ -9945,7 +10219,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Summary.V[i])
+			b = AppendContentBlock(b, v.Summary.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -9991,15 +10265,16 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -10024,11 +10299,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"compactionId":`...)
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -10059,14 +10335,15 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cancel":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10092,6 +10369,7 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 	if v.Cancel != nil {
 		b = append(jx.Comma(b), `"cancel":`...)
@@ -10127,14 +10405,15 @@ func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
 func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10150,6 +10429,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10181,16 +10461,18 @@ func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -10200,9 +10482,9 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = StateUpdateOther{}
-	tag, _ := d.Tag("state")
+	o := jx.Outer{Tag: "state"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfStateUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -10223,14 +10505,15 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10246,6 +10529,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10277,14 +10561,15 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "error":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10301,6 +10586,7 @@ func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 	if v.Error != nil {
 		b = append(jx.Comma(b), `"error":`...)
@@ -10332,14 +10618,15 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "usage":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10408,16 +10695,18 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10445,16 +10734,18 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10482,16 +10773,18 @@ func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10519,16 +10812,18 @@ func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10556,16 +10851,18 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10593,16 +10890,18 @@ func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -10630,16 +10929,18 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -10649,9 +10950,9 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = IdleStateUpdateOther{}
-	tag, _ := d.Tag("stopReason")
+	o := jx.Outer{Tag: "stopReason"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfIdleStateUpdateVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -10672,14 +10973,15 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10695,6 +10997,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10726,14 +11029,15 @@ func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10749,6 +11053,7 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -10780,15 +11085,16 @@ func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -10854,11 +11160,12 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 				v.AdditionalDirectories.State = acp.PatchNull
 			} else {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories.V = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories.V = append(v.AdditionalDirectories.V, e)
+						v.AdditionalDirectories.V = append(jx.Grow(d, v.AdditionalDirectories.V, list), e)
 					}
 				}
 				v.AdditionalDirectories.State = acp.PatchValue
@@ -10884,6 +11191,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -10917,7 +11225,7 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"state":`...)
-		b = appendStateUpdate(b, v.State.V)
+		b = AppendStateUpdate(b, v.State.V)
 	}
 	switch v.Cwd.State {
 	case acp.PatchNull:
@@ -10976,15 +11284,16 @@ func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -11043,6 +11352,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -11051,7 +11361,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content.V = append(v.Content.V, e)
+						v.Content.V = append(jx.Grow(d, v.Content.V, list), e)
 					}
 				}
 				v.Content.State = acp.PatchValue
@@ -11080,6 +11390,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMessage) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
@@ -11126,7 +11437,7 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendContentBlock(b, v.Content.V[i])
+			b = AppendContentBlock(b, v.Content.V[i])
 		}
 		b = append(b, ']')
 	}
@@ -11164,15 +11475,16 @@ func (v *SessionMessage) AppendJSON(b []byte) []byte {
 func (v SessionMessage) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "messageId":
 			seen = d.Once(seen, 0x1)
 			v.MessageID = MessageID(d.Str())
@@ -11197,11 +11509,12 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
-	b = appendContentBlock(b, v.Content)
+	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -11232,15 +11545,16 @@ func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -11262,6 +11576,7 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
@@ -11295,15 +11610,16 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "state":
 			seen = d.Once(seen, 0x1)
 			v.State.decode(d)
@@ -11312,6 +11628,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Accounts = []AuthAccount{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -11320,7 +11637,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Accounts = append(v.Accounts, e)
+						v.Accounts = append(jx.Grow(d, v.Accounts, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -11345,6 +11662,7 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"state":`...)
 	b = jx.AppendString(b, string(v.State))
@@ -11389,6 +11707,7 @@ func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
 func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -11415,15 +11734,16 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -11465,6 +11785,7 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"protocolVersion":`...)
 	b = jx.AppendInt(b, int64(v.ProtocolVersion))
@@ -11506,14 +11827,15 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "fs":
 			seen = d.Once(seen, 0x1)
 			{
@@ -11598,6 +11920,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	if v.Fs != nil {
 		b = append(jx.Comma(b), `"fs":`...)
@@ -11657,14 +11980,15 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "readTextFile":
 			seen = d.Once(seen, 0x1)
 			{
@@ -11698,6 +12022,7 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 	if v.ReadTextFile {
 		b = append(jx.Comma(b), `"readTextFile":`...)
@@ -11737,14 +12062,15 @@ func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compaction":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11790,6 +12116,7 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 	if v.Compaction != nil {
 		b = append(jx.Comma(b), `"compaction":`...)
@@ -11833,16 +12160,18 @@ func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -11870,14 +12199,15 @@ func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "boolean":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11903,6 +12233,7 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 	if v.Boolean != nil {
 		b = append(jx.Comma(b), `"boolean":`...)
@@ -11938,14 +12269,15 @@ func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
 func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11961,6 +12293,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -11992,16 +12325,18 @@ func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
 func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -12029,14 +12364,15 @@ func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12052,6 +12388,7 @@ func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SubagentCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12083,14 +12420,15 @@ func (v *SubagentCapabilities) AppendJSON(b []byte) []byte {
 func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12106,6 +12444,7 @@ func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PlanCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12137,14 +12476,15 @@ func (v *PlanCapabilities) AppendJSON(b []byte) []byte {
 func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminal":
 			seen = d.Once(seen, 0x1)
 			{
@@ -12169,6 +12509,7 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Terminal {
 		b = append(jx.Comma(b), `"terminal":`...)
@@ -12204,14 +12545,15 @@ func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "form":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12247,6 +12589,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	if v.Form != nil {
 		b = append(jx.Comma(b), `"form":`...)
@@ -12286,14 +12629,15 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12309,6 +12653,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12340,14 +12685,15 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12363,6 +12709,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12394,15 +12741,16 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -12424,6 +12772,7 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
@@ -12457,14 +12806,15 @@ func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12480,6 +12830,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12511,15 +12862,16 @@ func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -12533,13 +12885,13 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if d.Obj() {
 				v.Headers = map[string]string{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e string
-					e = d.Str()
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Headers[k]; dup {
 						d.Duplicate()
 					}
+					var e string
+					e = d.Str()
 					v.Headers[k] = e
 				}
 			}
@@ -12561,6 +12913,7 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -12609,15 +12962,16 @@ func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "providerId":
 			seen = d.Once(seen, 0x1)
 			v.ProviderID = ProviderID(d.Str())
@@ -12639,6 +12993,7 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
@@ -12672,14 +13027,15 @@ func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12695,6 +13051,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12726,14 +13083,15 @@ func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 func (v LogoutRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -12749,6 +13107,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -12780,15 +13139,16 @@ func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			v.Cwd = d.Str()
@@ -12796,11 +13156,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -12808,11 +13169,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -12840,6 +13202,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, v.Cwd)
@@ -12860,7 +13223,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMCPServer(b, v.MCPServers[i])
+		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
 	if v.SystemPrompt != nil {
@@ -12897,15 +13260,16 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -12930,6 +13294,7 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -12965,15 +13330,16 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -12984,11 +13350,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -13010,6 +13377,7 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13054,15 +13422,16 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -13073,11 +13442,12 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -13099,6 +13469,7 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13143,15 +13514,16 @@ func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -13176,6 +13548,7 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13211,15 +13584,16 @@ func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 func (v MCPServerACP) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -13230,11 +13604,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -13242,11 +13617,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -13268,6 +13644,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
@@ -13321,26 +13698,28 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mode":
 			seen = d.Once(seen, 0x1)
 			v.Mode.decode(d)
 		case "content":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Content = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Content = append(v.Content, e)
+					v.Content = append(jx.Grow(d, v.Content, list), e)
 				}
 			}
 		case "_meta":
@@ -13361,6 +13740,7 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"mode":`...)
 	b = jx.AppendString(b, string(v.Mode))
@@ -13370,7 +13750,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Content[i])
+		b = AppendContentBlock(b, v.Content[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -13403,24 +13783,26 @@ func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 func (v SystemPrompt) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mcpServers":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -13431,11 +13813,12 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -13466,6 +13849,7 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"mcpServers":`...)
 	b = append(b, '[')
@@ -13473,7 +13857,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendMCPServer(b, v.MCPServers[i])
+		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
 	b = append(jx.Comma(b), `"cwd":`...)
@@ -13525,14 +13909,15 @@ func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -13566,6 +13951,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	if v.Cwd.OK {
 		b = append(jx.Comma(b), `"cwd":`...)
@@ -13609,15 +13995,16 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13639,6 +14026,7 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13672,15 +14060,16 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13691,11 +14080,12 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -13703,11 +14093,12 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -13735,6 +14126,7 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13758,7 +14150,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -13796,15 +14188,16 @@ func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13826,6 +14219,7 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13859,15 +14253,16 @@ func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13889,6 +14284,7 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13922,15 +14318,16 @@ func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
 func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -13952,6 +14349,7 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -13985,15 +14383,16 @@ func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14018,6 +14417,7 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14053,15 +14453,16 @@ func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14072,11 +14473,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -14084,11 +14486,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -14116,6 +14519,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14139,7 +14543,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 			if i > 0 {
 				b = append(b, ',')
 			}
-			b = appendMCPServer(b, v.MCPServers[i])
+			b = AppendMCPServer(b, v.MCPServers[i])
 		}
 		b = append(b, ']')
 	}
@@ -14177,15 +14581,16 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14207,6 +14612,7 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14240,15 +14646,16 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14273,6 +14680,7 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14308,14 +14716,15 @@ func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -14383,15 +14792,16 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = d.Bool()
@@ -14404,6 +14814,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
@@ -14433,15 +14844,16 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -14454,6 +14866,7 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
@@ -14483,26 +14896,28 @@ func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
 func (v SetSessionConfigOptionRequestValueID) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "prompt":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Prompt = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Prompt = append(v.Prompt, e)
+					v.Prompt = append(jx.Grow(d, v.Prompt, list), e)
 				}
 			}
 		case "_meta":
@@ -14523,6 +14938,7 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -14532,7 +14948,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendContentBlock(b, v.Prompt[i])
+		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
 	if v.Meta != nil {
@@ -14565,14 +14981,15 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -14588,6 +15005,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -14621,15 +15039,16 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -14651,6 +15070,7 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
@@ -14684,15 +15104,16 @@ func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "outcome":
 			seen = d.Once(seen, 0x1)
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
@@ -14714,9 +15135,10 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
-	b = appendRequestPermissionOutcome(b, v.Outcome)
+	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
 		b = jx.AppendRaw(b, v.Meta)
@@ -14747,16 +15169,18 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -14784,16 +15208,18 @@ func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
 func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -14803,9 +15229,9 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = RequestPermissionOutcomeOther{}
-	tag, _ := d.Tag("outcome")
+	o := jx.Outer{Tag: "outcome"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfRequestPermissionOutcome}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -14826,15 +15252,16 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -14856,6 +15283,7 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
@@ -14889,15 +15317,16 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -14919,6 +15348,7 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
@@ -14952,15 +15382,16 @@ func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "output":
 			seen = d.Once(seen, 0x1)
 			v.Output = d.Str()
@@ -14995,6 +15426,7 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"output":`...)
 	b = jx.AppendString(b, v.Output)
@@ -15034,14 +15466,15 @@ func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15077,6 +15510,7 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
 		b = append(jx.Comma(b), `"exitCode":`...)
@@ -15116,14 +15550,15 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15139,6 +15574,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -15172,14 +15608,15 @@ func (v *ReleaseTerminalResponse) AppendJSON(b []byte) []byte {
 func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15215,6 +15652,7 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	if v.ExitCode.OK {
 		b = append(jx.Comma(b), `"exitCode":`...)
@@ -15256,14 +15694,15 @@ func (v *WaitForTerminalExitResponse) AppendJSON(b []byte) []byte {
 func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15279,6 +15718,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
@@ -15312,14 +15752,15 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -15374,16 +15815,18 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -15411,16 +15854,18 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra)
 }
@@ -15448,16 +15893,18 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
+
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw)
 }
@@ -15467,9 +15914,9 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationResponseOther{}
-	tag, _ := d.Tag("action")
+	o := jx.Outer{Tag: "action"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationResponseVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -15490,26 +15937,27 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Obj() {
 					v.Content = map[string]ElicitationContentValue{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e ElicitationContentValue
-						e = decodeElicitationContentValue(d, nil)
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Content[k]; dup {
 							d.Duplicate()
 						}
+						var e ElicitationContentValue
+						e = decodeElicitationContentValue(d, nil)
 						v.Content[k] = e
 					}
 				}
@@ -15520,6 +15968,7 @@ func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
@@ -15528,7 +15977,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 			b = jx.AppendString(jx.Comma(b), k)
 			b = append(b, ':')
 			e := v.Content[k]
-			b = appendElicitationContentValue(b, e)
+			b = AppendElicitationContentValue(b, e)
 		}
 		b = append(b, '}')
 	}
@@ -15558,15 +16007,16 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "result":
 			seen = d.Once(seen, 0x1)
 			v.Result = d.Raw()
@@ -15588,6 +16038,7 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"result":`...)
 	b = jx.AppendRaw(b, v.Result)
@@ -15621,15 +16072,16 @@ func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
 func (v MessageMCPResponseResult) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "error":
 			seen = d.Once(seen, 0x1)
 			v.Error.decode(d, nil)
@@ -15651,6 +16103,7 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"error":`...)
 	b = v.Error.AppendJSON(b)
@@ -15684,15 +16137,16 @@ func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
 func (v MessageMCPResponseError) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "code":
 			seen = d.Once(seen, 0x1)
 			v.Code = int32(d.Int(-2147483648, 2147483647))
@@ -15711,6 +16165,7 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MCPError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"code":`...)
 	b = jx.AppendInt(b, int64(v.Code))
@@ -15746,15 +16201,16 @@ func (v *MCPError) AppendJSON(b []byte) []byte {
 func (v MCPError) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -15776,6 +16232,7 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
@@ -15809,15 +16266,16 @@ func (v *CancelNotification) AppendJSON(b []byte) []byte {
 func (v CancelNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "serverId":
 			seen = d.Once(seen, 0x1)
 			v.ServerID = MCPServerACPID(d.Str())
@@ -15850,6 +16308,7 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
@@ -15891,15 +16350,16 @@ func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -15921,6 +16381,7 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
@@ -15954,15 +16415,16 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "method":
 			seen = d.Once(seen, 0x1)
 			v.Method = d.Str()
@@ -15987,6 +16449,7 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
@@ -16024,6 +16487,7 @@ func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -16050,15 +16514,16 @@ func (v *ProxySuccessorResponse) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "method":
 			seen = d.Once(seen, 0x1)
 			v.Method = d.Str()
@@ -16083,6 +16548,7 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	}
 	v.Extra = x.Text()
 }
+
 func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"method":`...)
 	b = jx.AppendString(b, v.Method)
@@ -16120,6 +16586,7 @@ func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
 func (v ProxySuccessorNotification) MarshalJSON() ([]byte, error) {
 	return v.AppendJSON(nil), nil
 }
+
 func (v *ToolKind) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16147,6 +16614,7 @@ func (v *ToolKind) decode(d *jx.Dec) {
 		d.BadTag(m, "ToolKind", s)
 	}
 }
+
 func (v *ToolCallStatus) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16162,6 +16630,7 @@ func (v *ToolCallStatus) decode(d *jx.Dec) {
 		d.BadTag(m, "ToolCallStatus", s)
 	}
 }
+
 func (v *Role) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16173,6 +16642,7 @@ func (v *Role) decode(d *jx.Dec) {
 		d.BadTag(m, "Role", s)
 	}
 }
+
 func (v *PermissionOptionKind) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16188,6 +16658,7 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 		d.BadTag(m, "PermissionOptionKind", s)
 	}
 }
+
 func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16197,6 +16668,7 @@ func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 		d.BadTag(m, "ElicitationSchemaType", s)
 	}
 }
+
 func (v *StringFormat) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16212,6 +16684,7 @@ func (v *StringFormat) decode(d *jx.Dec) {
 		d.BadTag(m, "StringFormat", s)
 	}
 }
+
 func (v *LLMProtocol) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "anthropic":
@@ -16228,6 +16701,7 @@ func (v *LLMProtocol) decode(d *jx.Dec) {
 		*v = LLMProtocol(s)
 	}
 }
+
 func (v *AuthState) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "authenticated":
@@ -16242,6 +16716,7 @@ func (v *AuthState) decode(d *jx.Dec) {
 		*v = AuthState(s)
 	}
 }
+
 func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "mode":
@@ -16256,6 +16731,7 @@ func (v *SessionConfigOptionCategory) decode(d *jx.Dec) {
 		*v = SessionConfigOptionCategory(s)
 	}
 }
+
 func (v *SessionStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "open":
@@ -16266,6 +16742,7 @@ func (v *SessionStatus) decode(d *jx.Dec) {
 		*v = SessionStatus(s)
 	}
 }
+
 func (v *StopReason) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16283,6 +16760,7 @@ func (v *StopReason) decode(d *jx.Dec) {
 		d.BadTag(m, "StopReason", s)
 	}
 }
+
 func (v *PlanEntryPriority) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16296,6 +16774,7 @@ func (v *PlanEntryPriority) decode(d *jx.Dec) {
 		d.BadTag(m, "PlanEntryPriority", s)
 	}
 }
+
 func (v *PlanEntryStatus) decode(d *jx.Dec) {
 	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
@@ -16309,6 +16788,7 @@ func (v *PlanEntryStatus) decode(d *jx.Dec) {
 		d.BadTag(m, "PlanEntryStatus", s)
 	}
 }
+
 func (v *NoticeSeverity) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "info":
@@ -16321,6 +16801,7 @@ func (v *NoticeSeverity) decode(d *jx.Dec) {
 		*v = NoticeSeverity(s)
 	}
 }
+
 func (v *CompactionStatus) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "in_progress":
@@ -16335,6 +16816,7 @@ func (v *CompactionStatus) decode(d *jx.Dec) {
 		*v = CompactionStatus(s)
 	}
 }
+
 func (v *SystemPromptMode) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "append":
@@ -16345,6 +16827,7 @@ func (v *SystemPromptMode) decode(d *jx.Dec) {
 		*v = SystemPromptMode(s)
 	}
 }
+
 func (v *SessionArchiveFilter) decode(d *jx.Dec) {
 	switch s := d.StrBytes(); string(s) {
 	case "exclude":

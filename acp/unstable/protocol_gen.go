@@ -17,6 +17,7 @@ type protocol struct{}
 func (protocol) Version() int {
 	return 1
 }
+
 func (protocol) Channel() string {
 	return "unstable"
 }
@@ -66,12 +67,14 @@ var methods = []acp.Method{
 func (protocol) Methods() []acp.Method {
 	return slices.Clone(methods)
 }
+
 func (protocol) Method(side acp.Side, name string) (acp.Method, bool) {
 	if i := methodIndex(side, name); i >= 0 {
 		return methods[i], true
 	}
 	return acp.Method{}, false
 }
+
 func methodIndex(side acp.Side, name string) int {
 	switch side {
 	case acp.SideAgent:
@@ -166,6 +169,7 @@ func methodIndex(side acp.Side, name string) int {
 	}
 	return -1
 }
+
 func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
@@ -237,6 +241,7 @@ func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessa
 	}
 	return nil, acp.MethodNotFound(method)
 }
+
 func (protocol) DecodeNotification(side acp.Side, method string, params json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 4:
@@ -256,6 +261,7 @@ func (protocol) DecodeNotification(side acp.Side, method string, params json.Raw
 	}
 	return nil, acp.MethodNotFound(method)
 }
+
 func (protocol) DecodeResult(side acp.Side, method string, result json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
@@ -327,6 +333,7 @@ func (protocol) DecodeResult(side acp.Side, method string, result json.RawMessag
 	}
 	return nil, acp.MethodNotFound(method)
 }
+
 func decodeAs(method string, text json.RawMessage, v interface {
 	acp.Appender
 	json.Unmarshaler

@@ -63,18 +63,21 @@ type CompactionID string
 
 // InitializeProxyRequest: an `initialize` request to a component in the middle of a chain, so
 // it acts as a proxy. It initializes the next component before it answers.
+//
 // Params of the request proxy/initialize, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type InitializeProxyRequest = InitializeRequest
 
 // InitializeProxyResponse: the answer to `proxy/initialize`: what the chain from this proxy
 // onward can do. The protocol version is the successor's, unchanged.
+//
 // Result of the request proxy/initialize, proxy to client.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type InitializeProxyResponse = InitializeResponse
 
 // WriteTextFileRequest: a request to replace the text of a file, which is created if it is
 // missing. Needs the client capability `fs.writeTextFile`.
+//
 // Params of the request fs/write_text_file, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type WriteTextFileRequest struct {
@@ -90,6 +93,7 @@ type WriteTextFileRequest struct {
 
 // ReadTextFileRequest: a request for the text of a file, unsaved editor changes included.
 // Needs the client capability `fs.readTextFile`.
+//
 // Params of the request fs/read_text_file, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type ReadTextFileRequest struct {
@@ -107,6 +111,7 @@ type ReadTextFileRequest struct {
 
 // RequestPermissionRequest: a request that the user decide whether a tool call may go ahead.
 // The client must answer, with a cancelled outcome if the turn is cancelled.
+//
 // Params of the request session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionRequest struct {
@@ -122,6 +127,7 @@ type RequestPermissionRequest struct {
 
 // ToolCallUpdate: a change of a known tool call. Only what changed is present; lists are
 // replaced as a whole.
+// It is the variant "tool_call_update" of SessionUpdate.
 type ToolCallUpdate struct {
 	// The call that changed.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -178,6 +184,7 @@ type Annotations struct {
 }
 
 // TextContent: text, plain or Markdown.
+// It is the variant "text" of ContentBlock.
 type TextContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -189,6 +196,7 @@ type TextContent struct {
 }
 
 // ImageContent: a picture.
+// It is the variant "image" of ContentBlock.
 type ImageContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -204,6 +212,7 @@ type ImageContent struct {
 }
 
 // AudioContent: a sound recording.
+// It is the variant "audio" of ContentBlock.
 type AudioContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -217,6 +226,7 @@ type AudioContent struct {
 }
 
 // ResourceLink: a link to a file or other resource; the contents are not included.
+// It is the variant "resource_link" of ContentBlock.
 type ResourceLink struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -238,6 +248,7 @@ type ResourceLink struct {
 }
 
 // TextResourceContents: a resource whose contents are text.
+// It is the variant TextResourceContents of EmbeddedResourceResource.
 type TextResourceContents struct {
 	// Media type of the text. Absent or null: unknown.
 	MimeType acp.Opt[string] `json:"mimeType,omitzero"`
@@ -251,6 +262,7 @@ type TextResourceContents struct {
 }
 
 // BlobResourceContents: a resource whose contents are bytes.
+// It is the variant BlobResourceContents of EmbeddedResourceResource.
 type BlobResourceContents struct {
 	// The contents in base64.
 	Blob string `json:"blob"`
@@ -264,6 +276,7 @@ type BlobResourceContents struct {
 }
 
 // EmbeddedResource: a resource with its contents included.
+// It is the variant "resource" of ContentBlock.
 type EmbeddedResource struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -275,6 +288,7 @@ type EmbeddedResource struct {
 }
 
 // Content: one content block out of the result of a tool.
+// It is the variant "content" of ToolCallContent.
 type Content struct {
 	// The piece.
 	Content ContentBlock    `json:"content"`
@@ -284,6 +298,7 @@ type Content struct {
 }
 
 // Diff: a change of one file, as its text before and after.
+// It is the variant "diff" of ToolCallContent.
 type Diff struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
@@ -298,6 +313,7 @@ type Diff struct {
 
 // Terminal: a terminal to show in a tool call. It stays visible after `terminal/release` if it
 // was shown before.
+// It is the variant "terminal" of ToolCallContent.
 type Terminal struct {
 	// The terminal, from `terminal/create`.
 	TerminalID TerminalID      `json:"terminalId"`
@@ -332,6 +348,7 @@ type PermissionOption struct {
 
 // CreateTerminalRequest: a request to run a command in a terminal of the client. It is
 // answered at once; the command goes on. Needs the client capability `terminal`.
+//
 // Params of the request terminal/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type CreateTerminalRequest struct {
@@ -364,6 +381,7 @@ type EnvVariable struct {
 }
 
 // TerminalOutputRequest: a request for the output a terminal has so far. It does not wait.
+//
 // Params of the request terminal/output, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type TerminalOutputRequest struct {
@@ -377,6 +395,7 @@ type TerminalOutputRequest struct {
 
 // ReleaseTerminalRequest: a request to free a terminal. A running command is stopped, and the
 // id becomes invalid.
+//
 // Params of the request terminal/release, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type ReleaseTerminalRequest struct {
@@ -389,6 +408,7 @@ type ReleaseTerminalRequest struct {
 }
 
 // WaitForTerminalExitRequest: a request that is answered when the command of a terminal ends.
+//
 // Params of the request terminal/wait_for_exit, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type WaitForTerminalExitRequest struct {
@@ -402,6 +422,7 @@ type WaitForTerminalExitRequest struct {
 
 // KillTerminalRequest: a request to stop the command of a terminal. The terminal and its
 // output stay until released.
+//
 // Params of the request terminal/kill, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type KillTerminalRequest struct {
@@ -415,6 +436,7 @@ type KillTerminalRequest struct {
 
 // CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
 // belongs to a session or to an open request.
+//
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationRequest struct {
@@ -436,6 +458,8 @@ type CreateElicitationRequestOther struct {
 }
 
 // ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
+// It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
+// of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
 type ElicitationSessionScope struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call that wants input. Absent or null: the session as such.
@@ -445,6 +469,8 @@ type ElicitationSessionScope struct {
 }
 
 // ElicitationRequestScope: the open request that wants input while there is no session yet.
+// It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
+// of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
 	RequestID acp.RequestID `json:"requestId"`
@@ -492,6 +518,7 @@ type EnumOption struct {
 }
 
 // StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
+// It is the variant "string" of ElicitationPropertySchema.
 type StringPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -517,6 +544,7 @@ type StringPropertySchema struct {
 }
 
 // NumberPropertySchema: a field for a number.
+// It is the variant "number" of ElicitationPropertySchema.
 type NumberPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -534,6 +562,7 @@ type NumberPropertySchema struct {
 }
 
 // IntegerPropertySchema: a field for a whole number.
+// It is the variant "integer" of ElicitationPropertySchema.
 type IntegerPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -551,6 +580,7 @@ type IntegerPropertySchema struct {
 }
 
 // BooleanPropertySchema: a field for yes or no.
+// It is the variant "boolean" of ElicitationPropertySchema.
 type BooleanPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -573,6 +603,7 @@ type MultiSelectItemsOther struct {
 }
 
 // StringMultiSelectItems: values that are shown as they are.
+// It is the variant "string" of MultiSelectItems.
 type StringMultiSelectItems struct {
 	// The values.
 	Enum []string        `json:"enum"`
@@ -582,6 +613,7 @@ type StringMultiSelectItems struct {
 }
 
 // TitledMultiSelectItems: values that have labels of their own.
+// It is the variant titled of MultiSelectItems.
 type TitledMultiSelectItems struct {
 	// The values with their labels.
 	AnyOf []EnumOption    `json:"anyOf"`
@@ -591,6 +623,7 @@ type TitledMultiSelectItems struct {
 }
 
 // MultiSelectPropertySchema: a field for any number of choices from a list.
+// It is the variant "array" of ElicitationPropertySchema.
 type MultiSelectPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -610,6 +643,7 @@ type MultiSelectPropertySchema struct {
 }
 
 // ElicitationFormMode: a form for the user, for a session or for an open request.
+// It is the variant "form" of CreateElicitationRequestVariant.
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
@@ -619,6 +653,7 @@ type ElicitationFormMode struct {
 }
 
 // ElicitationURLMode: a web page for the user, for a session or for an open request.
+// It is the variant "url" of CreateElicitationRequestVariant.
 type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
@@ -631,6 +666,7 @@ type ElicitationURLMode struct {
 
 // MessageMCPRequest: an MCP request that travels over ACP to the component providing the
 // server.
+//
 // Params of the request mcp/message, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPRequest struct {
@@ -656,6 +692,7 @@ type ExtRequest struct {
 
 // InitializeResponse: the agent's answer to `initialize`: the protocol version to use, what
 // the agent can do and how to sign in.
+//
 // Result of the request initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type InitializeResponse struct {
@@ -883,6 +920,7 @@ type ProvidersCapabilities struct {
 
 // AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
 // again with these arguments. Exit status 0 means signed in. Never passed to `authenticate`.
+// It is the variant "terminal" of AuthMethod.
 type AuthMethodTerminal struct {
 	// Name of the method; not for `authenticate`.
 	ID AuthMethodID `json:"id"`
@@ -902,6 +940,7 @@ type AuthMethodTerminal struct {
 
 // AuthMethodAgent: a way to sign in that the agent carries out itself once `authenticate`
 // names it.
+// It is the variant agent of AuthMethod.
 type AuthMethodAgent struct {
 	// Name to pass to `authenticate`.
 	ID AuthMethodID `json:"id"`
@@ -928,6 +967,7 @@ type Implementation struct {
 }
 
 // AuthenticateResponse: the answer to `authenticate`: the user is signed in.
+//
 // Result of the request authenticate, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type AuthenticateResponse struct {
@@ -937,6 +977,7 @@ type AuthenticateResponse struct {
 }
 
 // ListProvidersResponse: the model providers that can be configured, with what they use now.
+//
 // Result of the request providers/list, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ListProvidersResponse struct {
@@ -974,6 +1015,7 @@ type ProviderCurrentConfig struct {
 }
 
 // SetProviderResponse: the answer to `providers/set`: the provider is configured.
+//
 // Result of the request providers/set, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type SetProviderResponse struct {
@@ -983,6 +1025,7 @@ type SetProviderResponse struct {
 }
 
 // DisableProviderResponse: the answer to `providers/disable`: the provider is off.
+//
 // Result of the request providers/disable, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type DisableProviderResponse struct {
@@ -992,6 +1035,7 @@ type DisableProviderResponse struct {
 }
 
 // LogoutResponse: the answer to `logout`: the user is signed out.
+//
 // Result of the request logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type LogoutResponse struct {
@@ -1001,6 +1045,7 @@ type LogoutResponse struct {
 }
 
 // AuthStatusResponse: whether the user is signed in, and as whom.
+//
 // Result of the request auth/status, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthStatusResponse struct {
@@ -1034,6 +1079,7 @@ type AuthAccount struct {
 
 // NewSessionResponse: the answer to `session/new`: the id of the session and its initial
 // settings.
+//
 // Result of the request session/new, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type NewSessionResponse struct {
@@ -1124,6 +1170,7 @@ type SessionConfigSelectGroup struct {
 }
 
 // SessionConfigSelect: a setting with one value out of a list.
+// It is the variant "select" of SessionConfigOptionVariant.
 type SessionConfigSelect struct {
 	// The value in effect.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
@@ -1134,6 +1181,7 @@ type SessionConfigSelect struct {
 }
 
 // SessionConfigBoolean: a setting that is on or off.
+// It is the variant "boolean" of SessionConfigOptionVariant.
 type SessionConfigBoolean struct {
 	// The value in effect.
 	CurrentValue bool `json:"currentValue"`
@@ -1142,6 +1190,7 @@ type SessionConfigBoolean struct {
 }
 
 // LoadSessionResponse: the answer to `session/load`. It comes after the replayed history.
+//
 // Result of the request session/load, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type LoadSessionResponse struct {
@@ -1155,6 +1204,7 @@ type LoadSessionResponse struct {
 }
 
 // ListSessionsResponse: one page of known sessions.
+//
 // Result of the request session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 type ListSessionsResponse struct {
@@ -1186,6 +1236,7 @@ type SessionInfo struct {
 }
 
 // DeleteSessionResponse: the answer to `session/delete`: the session is no longer listed.
+//
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 type DeleteSessionResponse struct {
@@ -1195,6 +1246,7 @@ type DeleteSessionResponse struct {
 }
 
 // ForkSessionResponse: the answer to `session/fork`: the id of the copy and its settings.
+//
 // Result of the request session/fork, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 type ForkSessionResponse struct {
@@ -1211,6 +1263,7 @@ type ForkSessionResponse struct {
 
 // ArchiveSessionResponse: the answer to `session/archive`: the session is archived, also if it
 // was before.
+//
 // Result of the request session/archive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type ArchiveSessionResponse struct {
@@ -1221,6 +1274,7 @@ type ArchiveSessionResponse struct {
 
 // UnarchiveSessionResponse: the answer to `session/unarchive`: the session is no longer
 // archived, also if it was not before.
+//
 // Result of the request session/unarchive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type UnarchiveSessionResponse struct {
@@ -1231,6 +1285,7 @@ type UnarchiveSessionResponse struct {
 
 // SessionStatusResponse: where a session is at the moment; that may change before the next
 // request.
+//
 // Result of the request session/status, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatusResponse struct {
@@ -1242,6 +1297,7 @@ type SessionStatusResponse struct {
 }
 
 // SetSessionTitleResponse: the answer to `session/set_title`: the title is stored.
+//
 // Result of the request session/set_title, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SetSessionTitleResponse struct {
@@ -1253,6 +1309,7 @@ type SetSessionTitleResponse struct {
 }
 
 // ResumeSessionResponse: the answer to `session/resume`: the session can take prompts again.
+//
 // Result of the request session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type ResumeSessionResponse struct {
@@ -1266,6 +1323,7 @@ type ResumeSessionResponse struct {
 }
 
 // CloseSessionResponse: the answer to `session/close`: the session is no longer active.
+//
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type CloseSessionResponse struct {
@@ -1275,6 +1333,7 @@ type CloseSessionResponse struct {
 }
 
 // SetSessionModeResponse: the answer to `session/set_mode`: the mode is in effect.
+//
 // Result of the request session/set_mode, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 type SetSessionModeResponse struct {
@@ -1285,6 +1344,7 @@ type SetSessionModeResponse struct {
 
 // SetSessionConfigOptionResponse: the answer to `session/set_config_option`: all settings, as
 // one change may alter others.
+//
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionResponse struct {
@@ -1296,6 +1356,7 @@ type SetSessionConfigOptionResponse struct {
 }
 
 // PromptResponse: the answer to `session/prompt`: the turn is over.
+//
 // Result of the request session/prompt, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PromptResponse struct {
@@ -1335,6 +1396,7 @@ type ExtResponse struct {
 
 // SessionNotification: one update of a session, sent by the agent at any time while the
 // session is active.
+//
 // Params of the notification session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SessionNotification struct {
@@ -1369,6 +1431,7 @@ type ContentChunk struct {
 
 // ToolCall: a tool call, reported for the first time. Later changes come as updates with the
 // same id.
+// It is the variant "tool_call" of SessionUpdate.
 type ToolCall struct {
 	// Names the call within its session.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1408,6 +1471,7 @@ type PlanEntry struct {
 
 // Plan: the agent's plan for a task. Each report holds the whole plan and replaces the one
 // before.
+// It is the variant "plan" of SessionUpdate.
 type Plan struct {
 	// All steps, in order.
 	Entries []PlanEntry     `json:"entries"`
@@ -1426,6 +1490,7 @@ type PlanUpdateContentOther struct {
 }
 
 // PlanItems: a plan as a list of steps.
+// It is the variant "items" of PlanUpdateContent.
 type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1437,6 +1502,7 @@ type PlanItems struct {
 }
 
 // PlanFile: a plan that is kept in a file.
+// It is the variant "file" of PlanUpdateContent.
 type PlanFile struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1448,6 +1514,7 @@ type PlanFile struct {
 }
 
 // PlanMarkdown: a plan as Markdown text.
+// It is the variant "markdown" of PlanUpdateContent.
 type PlanMarkdown struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1459,6 +1526,7 @@ type PlanMarkdown struct {
 }
 
 // PlanUpdate: new content of a named plan. An unknown name creates the plan.
+// It is the variant "plan_update" of SessionUpdate.
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
@@ -1468,6 +1536,7 @@ type PlanUpdate struct {
 }
 
 // PlanRemoved: report that a named plan is gone.
+// It is the variant "plan_removed" of SessionUpdate.
 type PlanRemoved struct {
 	// The plan meant.
 	PlanID PlanID          `json:"planId"`
@@ -1490,6 +1559,7 @@ type AvailableCommand struct {
 }
 
 // UnstructuredCommandInput: free text after the name of a command.
+// It is the variant unstructured of AvailableCommandInput.
 type UnstructuredCommandInput struct {
 	// What to show while the user has typed nothing yet.
 	Hint string          `json:"hint"`
@@ -1499,6 +1569,7 @@ type UnstructuredCommandInput struct {
 }
 
 // AvailableCommandsUpdate: report of the slash commands on offer.
+// It is the variant "available_commands_update" of SessionUpdate.
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
@@ -1509,6 +1580,7 @@ type AvailableCommandsUpdate struct {
 
 // CurrentModeUpdate: report that the session switched to another mode, by the agent or on
 // request.
+// It is the variant "current_mode_update" of SessionUpdate.
 type CurrentModeUpdate struct {
 	// The mode from now on.
 	CurrentModeID SessionModeID   `json:"currentModeId"`
@@ -1518,6 +1590,7 @@ type CurrentModeUpdate struct {
 }
 
 // ConfigOptionUpdate: report that settings of the session changed.
+// It is the variant "config_option_update" of SessionUpdate.
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
@@ -1527,6 +1600,7 @@ type ConfigOptionUpdate struct {
 }
 
 // SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
+// It is the variant "session_info_update" of SessionUpdate.
 type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title acp.Patch[string] `json:"title,omitzero"`
@@ -1549,6 +1623,7 @@ type Cost struct {
 }
 
 // UsageUpdate: how full the context window is and what the session cost so far.
+// It is the variant "usage_update" of SessionUpdate.
 type UsageUpdate struct {
 	// Tokens in the context window now.
 	Used uint64 `json:"used"`
@@ -1563,6 +1638,7 @@ type UsageUpdate struct {
 
 // Notice: a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
+// It is the variant "notice" of SessionUpdate.
 type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
@@ -1578,6 +1654,7 @@ type Notice struct {
 // CompactionUpdate: the state of a context compaction. The first update for an id places it in
 // the conversation, later ones change it there. Needs the client capability
 // `session.compaction`.
+// It is the variant "compaction_update" of SessionUpdate.
 type CompactionUpdate struct {
 	// The compaction that this is about; a new id creates one.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1595,6 +1672,7 @@ type CompactionUpdate struct {
 
 // CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
 // compaction. Needs the client capability `session.compaction`.
+// It is the variant "compaction_summary_chunk" of SessionUpdate.
 type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1633,6 +1711,7 @@ type StateUpdateOther struct {
 }
 
 // RunningStateUpdate: the session is at work.
+// It is the variant "running" of StateUpdate.
 type RunningStateUpdate struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1640,6 +1719,7 @@ type RunningStateUpdate struct {
 }
 
 // ErrorStopReason: the failure that ended the work of a session.
+// It is the variant "error" of IdleStateUpdateVariant.
 type ErrorStopReason struct {
 	// What failed. Absent or null: not told.
 	Error *acp.Error `json:"error,omitzero"`
@@ -1648,6 +1728,7 @@ type ErrorStopReason struct {
 }
 
 // IdleStateUpdate: the session is done and ready for more work.
+// It is the variant "idle" of StateUpdate.
 type IdleStateUpdate struct {
 	// Tokens used by the work that ended. Absent or null: not reported.
 	Usage *Usage          `json:"usage,omitzero"`
@@ -1709,6 +1790,7 @@ type IdleStateUpdateOther struct {
 }
 
 // RequiresActionStateUpdate: the session is stuck until the user acts.
+// It is the variant "requires_action" of StateUpdate.
 type RequiresActionStateUpdate struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1717,6 +1799,7 @@ type RequiresActionStateUpdate struct {
 
 // UnknownStateUpdate: the agent cannot tell what the session is doing. It ends and cancels
 // nothing; a later report replaces it.
+// It is the variant "unknown" of StateUpdate.
 type UnknownStateUpdate struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1725,6 +1808,7 @@ type UnknownStateUpdate struct {
 
 // SubagentUpdate: facts about a child session, sent in its parent. The first one announces the
 // child, before any other message about it. Absent members stay as they are, null clears.
+// It is the variant "subagent_update" of SessionUpdate.
 type SubagentUpdate struct {
 	// The child.
 	SessionID SessionID `json:"sessionId"`
@@ -1751,6 +1835,7 @@ type SubagentUpdate struct {
 
 // SessionMessage: a message between sessions, as one of them sees it. Absent members stay as
 // they are, null clears.
+// It is the variant "session_message" of SessionUpdate.
 type SessionMessage struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
@@ -1773,6 +1858,7 @@ type SessionMessage struct {
 
 // SessionMessageChunk: one piece of a message between sessions. Who sent it is told by
 // `session_message`, before or after.
+// It is the variant "session_message_chunk" of SessionUpdate.
 type SessionMessageChunk struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
@@ -1785,6 +1871,7 @@ type SessionMessageChunk struct {
 
 // CompleteElicitationNotification: a notice that the user is done with a web page. It gets no
 // answer.
+//
 // Params of the notification elicitation/complete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CompleteElicitationNotification struct {
@@ -1797,6 +1884,7 @@ type CompleteElicitationNotification struct {
 
 // AuthStatusUpdateNotification: report that the sign-in state changed, with the members of an
 // `auth/status` answer. The agent may send it once the connection is initialized.
+//
 // Params of the notification auth/status_update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthStatusUpdateNotification struct {
@@ -1819,6 +1907,7 @@ type ExtNotification struct {
 
 // InitializeRequest: the first request on a connection: the client names the newest protocol
 // version it speaks and what it can do.
+//
 // Params of the request initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type InitializeRequest struct {
@@ -1966,6 +2055,7 @@ type ElicitationURLCapabilities struct {
 }
 
 // AuthenticateRequest: a request to sign the user in by one of the offered methods.
+//
 // Params of the request authenticate, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type AuthenticateRequest struct {
@@ -1977,6 +2067,7 @@ type AuthenticateRequest struct {
 }
 
 // ListProvidersRequest: a request for the model providers that can be configured.
+//
 // Params of the request providers/list, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ListProvidersRequest struct {
@@ -1987,6 +2078,7 @@ type ListProvidersRequest struct {
 
 // SetProviderRequest: a request to configure a model provider. It replaces everything that was
 // set for it.
+//
 // Params of the request providers/set, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type SetProviderRequest struct {
@@ -2005,6 +2097,7 @@ type SetProviderRequest struct {
 
 // DisableProviderRequest: a request to switch a model provider off. Required providers cannot
 // be.
+//
 // Params of the request providers/disable, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type DisableProviderRequest struct {
@@ -2016,6 +2109,7 @@ type DisableProviderRequest struct {
 }
 
 // LogoutRequest: a request to sign the user out.
+//
 // Params of the request logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type LogoutRequest struct {
@@ -2026,6 +2120,7 @@ type LogoutRequest struct {
 
 // AuthStatusRequest: a request to tell whether the user is signed in. It changes nothing and
 // never fails for lack of sign-in.
+//
 // Params of the request auth/status, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthStatusRequest struct {
@@ -2035,6 +2130,7 @@ type AuthStatusRequest struct {
 }
 
 // NewSessionRequest: a request to start a conversation in a directory.
+//
 // Params of the request session/new, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type NewSessionRequest struct {
@@ -2064,6 +2160,7 @@ type HTTPHeader struct {
 }
 
 // MCPServerHTTP: an MCP server reached over HTTP.
+// It is the variant "http" of MCPServer.
 type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2077,6 +2174,7 @@ type MCPServerHTTP struct {
 }
 
 // MCPServerSSE: an MCP server reached over server-sent events.
+// It is the variant "sse" of MCPServer.
 type MCPServerSSE struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2091,6 +2189,7 @@ type MCPServerSSE struct {
 
 // MCPServerACP: an MCP server that lives in an ACP component; its messages travel as
 // `mcp/message`.
+// It is the variant "acp" of MCPServer.
 type MCPServerACP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2102,6 +2201,7 @@ type MCPServerACP struct {
 }
 
 // MCPServerStdio: an MCP server that the agent starts as a child process.
+// It is the variant stdio of MCPServer.
 type MCPServerStdio struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2130,6 +2230,7 @@ type SystemPrompt struct {
 
 // LoadSessionRequest: a request to reopen a session and replay its history. Needs the
 // `loadSession` capability.
+//
 // Params of the request session/load, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type LoadSessionRequest struct {
@@ -2151,6 +2252,7 @@ type LoadSessionRequest struct {
 
 // ListSessionsRequest: a request for the sessions the agent knows, page by page. Needs the
 // `list` session capability.
+//
 // Params of the request session/list, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 type ListSessionsRequest struct {
@@ -2167,6 +2269,7 @@ type ListSessionsRequest struct {
 
 // DeleteSessionRequest: a request to remove a session from the list. Needs the `delete`
 // session capability.
+//
 // Params of the request session/delete, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 type DeleteSessionRequest struct {
@@ -2178,6 +2281,7 @@ type DeleteSessionRequest struct {
 
 // ForkSessionRequest: a request to copy a session into a new one that goes its own way from
 // here. Needs the `fork` session capability.
+//
 // Params of the request session/fork, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 type ForkSessionRequest struct {
@@ -2199,6 +2303,7 @@ type ForkSessionRequest struct {
 
 // ArchiveSessionRequest: a request to hide a session from plain lists. An active one is closed
 // first; history is kept. Needs the `archive` session capability.
+//
 // Params of the request session/archive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type ArchiveSessionRequest struct {
@@ -2210,6 +2315,7 @@ type ArchiveSessionRequest struct {
 
 // UnarchiveSessionRequest: a request to list a session again. It is not reopened. Needs the
 // `archive` session capability.
+//
 // Params of the request session/unarchive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type UnarchiveSessionRequest struct {
@@ -2221,6 +2327,7 @@ type UnarchiveSessionRequest struct {
 
 // SessionStatusRequest: a request to tell whether a session is in memory, without touching it.
 // Needs the `status` session capability.
+//
 // Params of the request session/status, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatusRequest struct {
@@ -2232,6 +2339,7 @@ type SessionStatusRequest struct {
 
 // SetSessionTitleRequest: a request to give a session a title of the user's choice; the agent
 // then stops making up its own. Needs the `title` session capability.
+//
 // Params of the request session/set_title, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SetSessionTitleRequest struct {
@@ -2246,6 +2354,7 @@ type SetSessionTitleRequest struct {
 
 // ResumeSessionRequest: a request to go on with a session without replaying its history. Needs
 // the `resume` session capability.
+//
 // Params of the request session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type ResumeSessionRequest struct {
@@ -2267,6 +2376,7 @@ type ResumeSessionRequest struct {
 
 // CloseSessionRequest: a request to end an active session: the agent stops its work and frees
 // what it holds. Needs the `close` session capability.
+//
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type CloseSessionRequest struct {
@@ -2277,6 +2387,7 @@ type CloseSessionRequest struct {
 }
 
 // SetSessionModeRequest: a request to switch the mode of a session.
+//
 // Params of the request session/set_mode, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 type SetSessionModeRequest struct {
@@ -2289,6 +2400,7 @@ type SetSessionModeRequest struct {
 }
 
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
+//
 // Params of the request session/set_config_option, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionRequest struct {
@@ -2321,6 +2433,7 @@ type SetSessionConfigOptionRequestValueID struct {
 
 // PromptRequest: a request to work on a message of the user. It stays open for the whole turn;
 // updates arrive meanwhile.
+//
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PromptRequest struct {
@@ -2333,6 +2446,7 @@ type PromptRequest struct {
 }
 
 // WriteTextFileResponse: the answer to `fs/write_text_file`: the file holds the new text.
+//
 // Result of the request fs/write_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type WriteTextFileResponse struct {
@@ -2342,6 +2456,7 @@ type WriteTextFileResponse struct {
 }
 
 // ReadTextFileResponse: the text of the file, or of the lines asked for.
+//
 // Result of the request fs/read_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type ReadTextFileResponse struct {
@@ -2353,6 +2468,7 @@ type ReadTextFileResponse struct {
 }
 
 // RequestPermissionResponse: the answer to a permission request.
+//
 // Result of the request session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionResponse struct {
@@ -2381,6 +2497,7 @@ type RequestPermissionOutcomeOther struct {
 }
 
 // SelectedPermissionOutcome: the option the user chose.
+// It is the variant "selected" of RequestPermissionOutcome.
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -2390,6 +2507,7 @@ type SelectedPermissionOutcome struct {
 }
 
 // CreateTerminalResponse: the answer to `terminal/create`: the terminal exists.
+//
 // Result of the request terminal/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type CreateTerminalResponse struct {
@@ -2401,6 +2519,7 @@ type CreateTerminalResponse struct {
 }
 
 // TerminalOutputResponse: the output a terminal has so far.
+//
 // Result of the request terminal/output, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type TerminalOutputResponse struct {
@@ -2427,6 +2546,7 @@ type TerminalExitStatus struct {
 }
 
 // ReleaseTerminalResponse: the answer to `terminal/release`: the terminal is gone.
+//
 // Result of the request terminal/release, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type ReleaseTerminalResponse struct {
@@ -2436,6 +2556,7 @@ type ReleaseTerminalResponse struct {
 }
 
 // WaitForTerminalExitResponse: how the command ended.
+//
 // Result of the request terminal/wait_for_exit, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type WaitForTerminalExitResponse struct {
@@ -2449,6 +2570,7 @@ type WaitForTerminalExitResponse struct {
 }
 
 // KillTerminalResponse: the answer to `terminal/kill`: the command was told to stop.
+//
 // Result of the request terminal/kill, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type KillTerminalResponse struct {
@@ -2458,6 +2580,7 @@ type KillTerminalResponse struct {
 }
 
 // CreateElicitationResponse: the answer to a request for input.
+//
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponse struct {
@@ -2491,6 +2614,7 @@ type CreateElicitationResponseOther struct {
 }
 
 // ElicitationAcceptAction: the user's agreement, with what was filled in.
+// It is the variant "accept" of CreateElicitationResponseVariant.
 type ElicitationAcceptAction struct {
 	// Values by field name, as the form asks. Absent or null: none, as for web pages.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
@@ -2533,6 +2657,7 @@ type MCPError struct {
 
 // CancelNotification: a notice to stop the running turn. The agent still answers the prompt,
 // with stop reason `cancelled`; the client answers open permission requests as cancelled.
+//
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CancelNotification struct {
@@ -2544,6 +2669,7 @@ type CancelNotification struct {
 
 // MessageMCPNotification: an MCP notification that belongs to an open MCP request, sent by the
 // component that provides the server.
+//
 // Params of the notification mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPNotification struct {
@@ -2562,6 +2688,7 @@ type MessageMCPNotification struct {
 
 // CancelRequestNotification: a notice that the sender no longer wants the answer to a request.
 // The receiver still answers: a result, or error -32800.
+//
 // Params of the notification $/cancel_request, either side to the other.
 // Spec: https://agentclientprotocol.com/protocol/v1/cancellation
 type CancelRequestNotification struct {
@@ -2575,6 +2702,7 @@ type CancelRequestNotification struct {
 // ProxySuccessorRequest: a request wrapped for the next component of a proxy chain, or one
 // that comes back from it. Result or error are passed on unchanged; to cancel, name the outer
 // id.
+//
 // Params of the request proxy/successor, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type ProxySuccessorRequest struct {
@@ -2589,6 +2717,7 @@ type ProxySuccessorRequest struct {
 }
 
 // ProxySuccessorResponse: the result of the wrapped request, any JSON, unchanged.
+//
 // Result of the request proxy/successor, proxy to client.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type ProxySuccessorResponse struct {
@@ -2598,6 +2727,7 @@ type ProxySuccessorResponse struct {
 
 // ProxySuccessorNotification: a notification wrapped for the next component of a proxy chain,
 // or one that comes back from it.
+//
 // Params of the notification proxy/successor, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type ProxySuccessorNotification struct {

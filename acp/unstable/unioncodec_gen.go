@@ -4,11 +4,10 @@ package unstable
 
 import "github.com/hermes-nvim/hermes/acp/internal/jx"
 
-var tagOfToolCallContent = []string{"type"}
-
 func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -16,7 +15,6 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfToolCallContent}
 	switch string(tag) {
 	case "content":
 		x := new(Content)
@@ -35,6 +33,7 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
@@ -51,7 +50,10 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendToolCallContent(b []byte, v ToolCallContent) []byte {
+
+// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -71,17 +73,10 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 	return v, nil
 }
 
-// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
-	return appendToolCallContent(b, v)
-}
-
-var tagOfContentBlock = []string{"type"}
-
 func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -89,7 +84,6 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfContentBlock}
 	switch string(tag) {
 	case "text":
 		x := new(TextContent)
@@ -116,6 +110,7 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	x.decode(d, &o)
 	return x
 }
+
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
 	case *ContentBlockOther:
@@ -136,7 +131,10 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendContentBlock(b []byte, v ContentBlock) []byte {
+
+// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -156,11 +154,6 @@ func DecodeContentBlock(b []byte) (ContentBlock, error) {
 	return v, nil
 }
 
-// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendContentBlock(b []byte, v ContentBlock) []byte {
-	return appendContentBlock(b, v)
-}
 func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResourceResource {
 	if d.HasKeys("text", "uri") {
 		x := new(TextResourceContents)
@@ -175,6 +168,7 @@ func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResource
 	d.NoVariant(d.Mark(), "EmbeddedResourceResource", "a member text and uri, or blob and uri")
 	return nil
 }
+
 func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource) []byte {
 	switch v.(type) {
 	case nil:
@@ -182,7 +176,10 @@ func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource)
 	}
 	return v.appendMembers(b)
 }
-func appendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
+
+// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -202,17 +199,10 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 	return v, nil
 }
 
-// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
-	return appendEmbeddedResourceResource(b, v)
-}
-
-var tagOfCreateElicitationRequestVariant = []string{"mode"}
-
 func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("mode")
+	o := jx.Outer{Up: outer, Tag: "mode"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -220,7 +210,6 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 		d.NoTag(m, "mode")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationRequestVariant}
 	switch string(tag) {
 	case "form":
 		x := new(ElicitationFormMode)
@@ -235,6 +224,7 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
@@ -249,12 +239,7 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationRequestVariant(b []byte, v CreateElicitationRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -269,6 +254,7 @@ func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) Crea
 	d.NoVariant(d.Mark(), "CreateElicitationRequestOtherVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -276,18 +262,11 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationRequestOtherVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestOtherVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfElicitationPropertySchema = []string{"type"}
 
 func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationPropertySchema {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -295,7 +274,6 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfElicitationPropertySchema}
 	switch string(tag) {
 	case "string":
 		x := new(StringPropertySchema)
@@ -322,6 +300,7 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	x.decode(d, &o)
 	return x
 }
+
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
@@ -342,7 +321,10 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
+
+// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -362,16 +344,9 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 	return v, nil
 }
 
-// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
-	return appendElicitationPropertySchema(b, v)
-}
-
-var tagOfMultiSelectItems = []string{"type"}
-
 func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -380,7 +355,6 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMultiSelectItems}
 	switch string(tag) {
 	case "string":
 		x := new(StringMultiSelectItems)
@@ -391,6 +365,7 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
@@ -403,7 +378,10 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
+
+// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -423,11 +401,6 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 	return v, nil
 }
 
-// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
-	return appendMultiSelectItems(b, v)
-}
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -442,6 +415,7 @@ func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFor
 	d.NoVariant(d.Mark(), "ElicitationFormModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -449,12 +423,7 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationFormModeVariant(b []byte, v ElicitationFormModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationFormModeVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -469,6 +438,7 @@ func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLM
 	d.NoVariant(d.Mark(), "ElicitationURLModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -476,17 +446,10 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationURLModeVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfAuthMethod = []string{"type"}
 
 func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -495,7 +458,6 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAuthMethod}
 	switch string(tag) {
 	case "terminal":
 		x := new(AuthMethodTerminal)
@@ -506,6 +468,7 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	x.decode(d, outer)
 	return x
 }
+
 func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	switch v.(type) {
 	case *AuthMethodTerminal:
@@ -515,7 +478,10 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendAuthMethod(b []byte, v AuthMethod) []byte {
+
+// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -534,17 +500,10 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	return v, nil
 }
 
-// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendAuthMethod(b []byte, v AuthMethod) []byte {
-	return appendAuthMethod(b, v)
-}
-
-var tagOfSessionConfigOptionVariant = []string{"type"}
-
 func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigOptionVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -552,7 +511,6 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionConfigOptionVariant}
 	switch string(tag) {
 	case "select":
 		x := new(SessionConfigSelect)
@@ -567,6 +525,7 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
@@ -581,12 +540,7 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	}
 	return v.appendMembers(b)
 }
-func appendSessionConfigOptionVariant(b []byte, v SessionConfigOptionVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSessionConfigOptionVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelectOptions {
 	m := d.Mark()
 	switch d.Peek() {
@@ -594,11 +548,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("value", "name") || d.EmptyArray() {
 			var x []SessionConfigSelectOption
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectOption{}
 				for d.More(']') {
 					var e SessionConfigSelectOption
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsUngrouped(x)
@@ -606,19 +561,21 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("group", "name", "options") {
 			var x []SessionConfigSelectGroup
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectGroup{}
 				for d.More(']') {
 					var e SessionConfigSelectGroup
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsGrouped(x)
 		}
 	}
-	d.NoVariant(m, "SessionConfigSelectOptions", "array")
+	d.NoVariant(m, "SessionConfigSelectOptions", "array of object with value and name or array of object with group and name and options")
 	return nil
 }
+
 func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -630,6 +587,7 @@ func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -641,7 +599,10 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
-func appendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
+
+// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -661,17 +622,10 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 	return v, nil
 }
 
-// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
-	return appendSessionConfigSelectOptions(b, v)
-}
-
-var tagOfSessionUpdate = []string{"sessionUpdate"}
-
 func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("sessionUpdate")
+	o := jx.Outer{Up: outer, Tag: "sessionUpdate"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -679,7 +633,6 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 		d.NoTag(m, "sessionUpdate")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionUpdate}
 	switch string(tag) {
 	case "user_message_chunk":
 		x := new(UserMessageChunk)
@@ -762,6 +715,7 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
@@ -810,7 +764,10 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendSessionUpdate(b []byte, v SessionUpdate) []byte {
+
+// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -830,17 +787,10 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 	return v, nil
 }
 
-// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
-	return appendSessionUpdate(b, v)
-}
-
-var tagOfPlanUpdateContent = []string{"type"}
-
 func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -848,7 +798,6 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfPlanUpdateContent}
 	switch string(tag) {
 	case "items":
 		x := new(PlanItems)
@@ -867,6 +816,7 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
@@ -883,7 +833,10 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
+
+// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -903,16 +856,12 @@ func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 	return v, nil
 }
 
-// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
-	return appendPlanUpdateContent(b, v)
-}
 func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInput {
 	x := new(UnstructuredCommandInput)
 	x.decode(d, outer)
 	return x
 }
+
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v.(type) {
 	case nil:
@@ -920,7 +869,10 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	}
 	return v.appendMembers(b)
 }
-func appendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
+
+// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -940,17 +892,10 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	return v, nil
 }
 
-// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
-	return appendAvailableCommandInput(b, v)
-}
-
-var tagOfStateUpdate = []string{"state"}
-
 func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("state")
+	o := jx.Outer{Up: outer, Tag: "state"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -958,7 +903,6 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 		d.NoTag(m, "state")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfStateUpdate}
 	switch string(tag) {
 	case "running":
 		x := new(RunningStateUpdate)
@@ -981,6 +925,7 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	switch v := v.(type) {
 	case *StateUpdateOther:
@@ -999,7 +944,10 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendStateUpdate(b []byte, v StateUpdate) []byte {
+
+// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1018,26 +966,17 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 	return v, nil
 }
 
-// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendStateUpdate(b []byte, v StateUpdate) []byte {
-	return appendStateUpdate(b, v)
-}
-
-var tagOfIdleStateUpdateVariant = []string{"stopReason"}
-
 func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVariant {
-	tag, found := d.Tag("stopReason")
+	o := jx.Outer{Up: outer, Tag: "stopReason"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
 	if !found {
-		o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 		x := new(IdleStateUpdateNone)
 		x.decode(d, &o)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 	switch string(tag) {
 	case "end_turn":
 		x := new(IdleStateUpdateEndTurn)
@@ -1068,6 +1007,7 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	x.decode(d, &o)
 	return x
 }
+
 func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []byte {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
@@ -1090,17 +1030,10 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	}
 	return v.appendMembers(b)
 }
-func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendIdleStateUpdateVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfMCPServer = []string{"type"}
 
 func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1109,7 +1042,6 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMCPServer}
 	switch string(tag) {
 	case "http":
 		x := new(MCPServerHTTP)
@@ -1128,6 +1060,7 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	x.decode(d, outer)
 	return x
 }
+
 func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	switch v.(type) {
 	case *MCPServerHTTP:
@@ -1141,7 +1074,10 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMCPServer(b []byte, v MCPServer) []byte {
+
+// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendMCPServer(b []byte, v MCPServer) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1160,16 +1096,9 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 	return v, nil
 }
 
-// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendMCPServer(b []byte, v MCPServer) []byte {
-	return appendMCPServer(b, v)
-}
-
-var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
-
 func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetSessionConfigOptionRequestVariant {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1178,7 +1107,6 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSetSessionConfigOptionRequestVariant}
 	switch string(tag) {
 	case "boolean":
 		x := new(SetSessionConfigOptionRequestBoolean)
@@ -1189,6 +1117,7 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	x.decode(d, outer)
 	return x
 }
+
 func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	switch v.(type) {
 	case *SetSessionConfigOptionRequestBoolean:
@@ -1198,18 +1127,11 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	}
 	return v.appendMembers(b)
 }
-func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSetSessionConfigOptionRequestVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfRequestPermissionOutcome = []string{"outcome"}
 
 func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissionOutcome {
 	m := d.Mark()
-	tag, found := d.Tag("outcome")
+	o := jx.Outer{Up: outer, Tag: "outcome"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1217,7 +1139,6 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "outcome")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionOutcome}
 	switch string(tag) {
 	case "cancelled":
 		x := new(RequestPermissionOutcomeCancelled)
@@ -1232,6 +1153,7 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
@@ -1246,7 +1168,10 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	}
 	return v.appendMembers(b)
 }
-func appendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
+
+// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1266,17 +1191,10 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 	return v, nil
 }
 
-// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
-	return appendRequestPermissionOutcome(b, v)
-}
-
-var tagOfCreateElicitationResponseVariant = []string{"action"}
-
 func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationResponseVariant {
 	m := d.Mark()
-	tag, found := d.Tag("action")
+	o := jx.Outer{Up: outer, Tag: "action"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1284,7 +1202,6 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 		d.NoTag(m, "action")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationResponseVariant}
 	switch string(tag) {
 	case "accept":
 		x := new(ElicitationAcceptAction)
@@ -1303,6 +1220,7 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
@@ -1319,23 +1237,19 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationResponseVariant(b []byte, v CreateElicitationResponseVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationResponseVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentValue {
 	m := d.Mark()
 	switch d.Peek() {
 	case '[':
 		var x []string
 		if d.Array() {
+			list := d.Mark()
 			x = []string{}
 			for d.More(']') {
 				var e string
 				e = d.Str()
-				x = append(x, e)
+				x = append(jx.Grow(d, x, list), e)
 			}
 		}
 		return ElicitationContentValueStringArray(x)
@@ -1357,25 +1271,30 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 		x = d.Float()
 		return ElicitationContentValueNumber(x)
 	}
-	d.NoVariant(m, "ElicitationContentValue", "string or integer or number or boolean or array")
+	d.NoVariant(m, "ElicitationContentValue", "string or integer or number or boolean or array of string")
 	return nil
 }
+
 func (v ElicitationContentValueString) appendValue(b []byte) []byte {
 	b = jx.AppendString(b, string(v))
 	return b
 }
+
 func (v ElicitationContentValueInteger) appendValue(b []byte) []byte {
 	b = jx.AppendInt(b, int64(v))
 	return b
 }
+
 func (v ElicitationContentValueNumber) appendValue(b []byte) []byte {
 	b = jx.AppendFloat(b, float64(v))
 	return b
 }
+
 func (v ElicitationContentValueBoolean) appendValue(b []byte) []byte {
 	b = jx.AppendBool(b, bool(v))
 	return b
 }
+
 func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -1387,7 +1306,10 @@ func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
-func appendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
+
+// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1407,11 +1329,6 @@ func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 	return v, nil
 }
 
-// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
-	return appendElicitationContentValue(b, v)
-}
 func decodeMessageMCPResponse(d *jx.Dec, outer *jx.Outer) MessageMCPResponse {
 	if d.HasKeys("result") {
 		x := new(MessageMCPResponseResult)
@@ -1426,6 +1343,7 @@ func decodeMessageMCPResponse(d *jx.Dec, outer *jx.Outer) MessageMCPResponse {
 	d.NoVariant(d.Mark(), "MessageMCPResponse", "a member result, or error")
 	return nil
 }
+
 func appendMessageMCPResponseMembers(b []byte, v MessageMCPResponse) []byte {
 	switch v.(type) {
 	case nil:
@@ -1433,7 +1351,10 @@ func appendMessageMCPResponseMembers(b []byte, v MessageMCPResponse) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
+
+// AppendMessageMCPResponse appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1451,10 +1372,4 @@ func DecodeMessageMCPResponse(b []byte) (MessageMCPResponse, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendMessageMCPResponse appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
-	return appendMessageMCPResponse(b, v)
 }

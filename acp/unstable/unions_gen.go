@@ -5,8 +5,12 @@ package unstable
 import "github.com/hermes-nvim/hermes/acp/internal/jx"
 
 // ToolCallContent: something a tool call produced.
-// It is one of *Content, *Diff, *Terminal, *ToolCallContentOther. Variants that this version
-// does not know are kept in the last.
+//
+// It is one of:
+//   - *Content, type "content"
+//   - *Diff, type "diff"
+//   - *Terminal, type "terminal"
+//   - *ToolCallContentOther, which keeps what this version does not know
 type ToolCallContent interface {
 	isToolCallContent()
 	appendMembers(b []byte) []byte
@@ -15,8 +19,14 @@ type ToolCallContent interface {
 
 // ContentBlock: one piece of content in a prompt, an answer or a tool result. The shape is
 // that of MCP.
-// It is one of *TextContent, *ImageContent, *AudioContent, *ResourceLink, *EmbeddedResource,
-// *ContentBlockOther. Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *TextContent, type "text"
+//   - *ImageContent, type "image"
+//   - *AudioContent, type "audio"
+//   - *ResourceLink, type "resource_link"
+//   - *EmbeddedResource, type "resource"
+//   - *ContentBlockOther, which keeps what this version does not know
 type ContentBlock interface {
 	isContentBlock()
 	appendMembers(b []byte) []byte
@@ -24,7 +34,10 @@ type ContentBlock interface {
 }
 
 // EmbeddedResourceResource: the contents of an embedded resource, as text or as bytes.
-// It is one of *TextResourceContents, *BlobResourceContents.
+//
+// It is one of:
+//   - *TextResourceContents
+//   - *BlobResourceContents
 type EmbeddedResourceResource interface {
 	isEmbeddedResourceResource()
 	appendMembers(b []byte) []byte
@@ -33,8 +46,11 @@ type EmbeddedResourceResource interface {
 
 // CreateElicitationRequestVariant is what makes the variants of CreateElicitationRequest
 // differ.
-// It is one of *ElicitationFormMode, *ElicitationURLMode, *CreateElicitationRequestOther.
-// Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *ElicitationFormMode, mode "form"
+//   - *ElicitationURLMode, mode "url"
+//   - *CreateElicitationRequestOther, which keeps what this version does not know
 type CreateElicitationRequestVariant interface {
 	isCreateElicitationRequestVariant()
 	appendMembers(b []byte) []byte
@@ -43,7 +59,10 @@ type CreateElicitationRequestVariant interface {
 
 // CreateElicitationRequestOtherVariant is what makes the variants of CreateElicitationRequest
 // differ.
-// It is one of *ElicitationSessionScope, *ElicitationRequestScope.
+//
+// It is one of:
+//   - *ElicitationSessionScope
+//   - *ElicitationRequestScope
 type CreateElicitationRequestOtherVariant interface {
 	isCreateElicitationRequestOtherVariant()
 	appendMembers(b []byte) []byte
@@ -51,9 +70,14 @@ type CreateElicitationRequestOtherVariant interface {
 }
 
 // ElicitationPropertySchema: one field of a form, by its JSON Schema type.
-// It is one of *StringPropertySchema, *NumberPropertySchema, *IntegerPropertySchema,
-// *BooleanPropertySchema, *MultiSelectPropertySchema, *ElicitationPropertySchemaOther.
-// Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *StringPropertySchema, type "string"
+//   - *NumberPropertySchema, type "number"
+//   - *IntegerPropertySchema, type "integer"
+//   - *BooleanPropertySchema, type "boolean"
+//   - *MultiSelectPropertySchema, type "array"
+//   - *ElicitationPropertySchemaOther, which keeps what this version does not know
 type ElicitationPropertySchema interface {
 	isElicitationPropertySchema()
 	appendMembers(b []byte) []byte
@@ -61,8 +85,11 @@ type ElicitationPropertySchema interface {
 }
 
 // MultiSelectItems: the values of a field with many choices.
-// It is one of *StringMultiSelectItems, *TitledMultiSelectItems, *MultiSelectItemsOther.
-// Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *StringMultiSelectItems, type "string"
+//   - *TitledMultiSelectItems
+//   - *MultiSelectItemsOther, which keeps what this version does not know
 type MultiSelectItems interface {
 	isMultiSelectItems()
 	appendMembers(b []byte) []byte
@@ -70,7 +97,10 @@ type MultiSelectItems interface {
 }
 
 // ElicitationFormModeVariant is what makes the variants of ElicitationFormMode differ.
-// It is one of *ElicitationSessionScope, *ElicitationRequestScope.
+//
+// It is one of:
+//   - *ElicitationSessionScope
+//   - *ElicitationRequestScope
 type ElicitationFormModeVariant interface {
 	isElicitationFormModeVariant()
 	appendMembers(b []byte) []byte
@@ -78,7 +108,10 @@ type ElicitationFormModeVariant interface {
 }
 
 // ElicitationURLModeVariant is what makes the variants of ElicitationURLMode differ.
-// It is one of *ElicitationSessionScope, *ElicitationRequestScope.
+//
+// It is one of:
+//   - *ElicitationSessionScope
+//   - *ElicitationRequestScope
 type ElicitationURLModeVariant interface {
 	isElicitationURLModeVariant()
 	appendMembers(b []byte) []byte
@@ -86,7 +119,10 @@ type ElicitationURLModeVariant interface {
 }
 
 // AuthMethod: one way to sign in. Without `type` the agent does it all by itself.
-// It is one of *AuthMethodTerminal, *AuthMethodAgent.
+//
+// It is one of:
+//   - *AuthMethodTerminal, type "terminal"
+//   - *AuthMethodAgent
 type AuthMethod interface {
 	isAuthMethod()
 	appendMembers(b []byte) []byte
@@ -94,8 +130,11 @@ type AuthMethod interface {
 }
 
 // SessionConfigOptionVariant is what makes the variants of SessionConfigOption differ.
-// It is one of *SessionConfigSelect, *SessionConfigBoolean, *SessionConfigOptionOther.
-// Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *SessionConfigSelect, type "select"
+//   - *SessionConfigBoolean, type "boolean"
+//   - *SessionConfigOptionOther, which keeps what this version does not know
 type SessionConfigOptionVariant interface {
 	isSessionConfigOptionVariant()
 	appendMembers(b []byte) []byte
@@ -103,7 +142,10 @@ type SessionConfigOptionVariant interface {
 }
 
 // SessionConfigSelectOptions: the values of a setting: all plain or all in groups.
-// It is one of SessionConfigSelectOptionsUngrouped, SessionConfigSelectOptionsGrouped.
+//
+// It is one of:
+//   - SessionConfigSelectOptionsUngrouped
+//   - SessionConfigSelectOptionsGrouped
 type SessionConfigSelectOptions interface {
 	isSessionConfigSelectOptions()
 	appendValue(b []byte) []byte
@@ -119,12 +161,28 @@ type SessionConfigSelectOptionsUngrouped []SessionConfigSelectOption
 type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 
 // SessionUpdate: what happened in a session.
-// It is one of *UserMessageChunk, *AgentMessageChunk, *AgentThoughtChunk, *ToolCall,
-// *ToolCallUpdate, *Plan, *PlanUpdate, *PlanRemoved, *AvailableCommandsUpdate,
-// *CurrentModeUpdate, *ConfigOptionUpdate, *SessionInfoUpdate, *UsageUpdate, *Notice,
-// *CompactionUpdate, *CompactionSummaryChunk, *SubagentUpdate, *SessionMessage,
-// *SessionMessageChunk, *SessionUpdateOther. Variants that this version does not know are kept
-// in the last.
+//
+// It is one of:
+//   - *UserMessageChunk, sessionUpdate "user_message_chunk"
+//   - *AgentMessageChunk, sessionUpdate "agent_message_chunk"
+//   - *AgentThoughtChunk, sessionUpdate "agent_thought_chunk"
+//   - *ToolCall, sessionUpdate "tool_call"
+//   - *ToolCallUpdate, sessionUpdate "tool_call_update"
+//   - *Plan, sessionUpdate "plan"
+//   - *PlanUpdate, sessionUpdate "plan_update"
+//   - *PlanRemoved, sessionUpdate "plan_removed"
+//   - *AvailableCommandsUpdate, sessionUpdate "available_commands_update"
+//   - *CurrentModeUpdate, sessionUpdate "current_mode_update"
+//   - *ConfigOptionUpdate, sessionUpdate "config_option_update"
+//   - *SessionInfoUpdate, sessionUpdate "session_info_update"
+//   - *UsageUpdate, sessionUpdate "usage_update"
+//   - *Notice, sessionUpdate "notice"
+//   - *CompactionUpdate, sessionUpdate "compaction_update"
+//   - *CompactionSummaryChunk, sessionUpdate "compaction_summary_chunk"
+//   - *SubagentUpdate, sessionUpdate "subagent_update"
+//   - *SessionMessage, sessionUpdate "session_message"
+//   - *SessionMessageChunk, sessionUpdate "session_message_chunk"
+//   - *SessionUpdateOther, which keeps what this version does not know
 type SessionUpdate interface {
 	isSessionUpdate()
 	appendMembers(b []byte) []byte
@@ -138,6 +196,7 @@ type UserMessageChunk ContentChunk
 func (v *UserMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
+
 func (v *UserMessageChunk) check(c *jx.Check) {
 	(*ContentChunk)(v).check(c)
 }
@@ -149,6 +208,7 @@ type AgentMessageChunk ContentChunk
 func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
+
 func (v *AgentMessageChunk) check(c *jx.Check) {
 	(*ContentChunk)(v).check(c)
 }
@@ -160,13 +220,18 @@ type AgentThoughtChunk ContentChunk
 func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
+
 func (v *AgentThoughtChunk) check(c *jx.Check) {
 	(*ContentChunk)(v).check(c)
 }
 
 // PlanUpdateContent: the content of a named plan, in one of several forms.
-// It is one of *PlanItems, *PlanFile, *PlanMarkdown, *PlanUpdateContentOther. Variants that
-// this version does not know are kept in the last.
+//
+// It is one of:
+//   - *PlanItems, type "items"
+//   - *PlanFile, type "file"
+//   - *PlanMarkdown, type "markdown"
+//   - *PlanUpdateContentOther, which keeps what this version does not know
 type PlanUpdateContent interface {
 	isPlanUpdateContent()
 	appendMembers(b []byte) []byte
@@ -174,7 +239,9 @@ type PlanUpdateContent interface {
 }
 
 // AvailableCommandInput: what a slash command takes after its name.
-// It is one of *UnstructuredCommandInput.
+//
+// It is one of:
+//   - *UnstructuredCommandInput
 type AvailableCommandInput interface {
 	isAvailableCommandInput()
 	appendMembers(b []byte) []byte
@@ -183,9 +250,13 @@ type AvailableCommandInput interface {
 
 // StateUpdate: what a child session is doing now. Each report replaces the one before; an idle
 // child can be put to work again.
-// It is one of *RunningStateUpdate, *IdleStateUpdate, *RequiresActionStateUpdate,
-// *UnknownStateUpdate, *StateUpdateOther. Variants that this version does not know are kept in
-// the last.
+//
+// It is one of:
+//   - *RunningStateUpdate, state "running"
+//   - *IdleStateUpdate, state "idle"
+//   - *RequiresActionStateUpdate, state "requires_action"
+//   - *UnknownStateUpdate, state "unknown"
+//   - *StateUpdateOther, which keeps what this version does not know
 type StateUpdate interface {
 	isStateUpdate()
 	appendMembers(b []byte) []byte
@@ -193,10 +264,16 @@ type StateUpdate interface {
 }
 
 // IdleStateUpdateVariant is what makes the variants of IdleStateUpdate differ.
-// It is one of *IdleStateUpdateEndTurn, *IdleStateUpdateMaxTokens,
-// *IdleStateUpdateMaxTurnRequests, *IdleStateUpdateRefusal, *IdleStateUpdateCancelled,
-// *ErrorStopReason, *IdleStateUpdateNone, *IdleStateUpdateOther. Variants that this version
-// does not know are kept in the last.
+//
+// It is one of:
+//   - *IdleStateUpdateEndTurn, stopReason "end_turn"
+//   - *IdleStateUpdateMaxTokens, stopReason "max_tokens"
+//   - *IdleStateUpdateMaxTurnRequests, stopReason "max_turn_requests"
+//   - *IdleStateUpdateRefusal, stopReason "refusal"
+//   - *IdleStateUpdateCancelled, stopReason "cancelled"
+//   - *ErrorStopReason, stopReason "error"
+//   - *IdleStateUpdateNone
+//   - *IdleStateUpdateOther, which keeps what this version does not know
 type IdleStateUpdateVariant interface {
 	isIdleStateUpdateVariant()
 	appendMembers(b []byte) []byte
@@ -205,7 +282,12 @@ type IdleStateUpdateVariant interface {
 
 // MCPServer: an MCP server for the agent to connect to, by transport. Without `type` it is a
 // program on stdio.
-// It is one of *MCPServerHTTP, *MCPServerSSE, *MCPServerACP, *MCPServerStdio.
+//
+// It is one of:
+//   - *MCPServerHTTP, type "http"
+//   - *MCPServerSSE, type "sse"
+//   - *MCPServerACP, type "acp"
+//   - *MCPServerStdio
 type MCPServer interface {
 	isMCPServer()
 	appendMembers(b []byte) []byte
@@ -214,7 +296,10 @@ type MCPServer interface {
 
 // SetSessionConfigOptionRequestVariant is what makes the variants of
 // SetSessionConfigOptionRequest differ.
-// It is one of *SetSessionConfigOptionRequestBoolean, *SetSessionConfigOptionRequestValueID.
+//
+// It is one of:
+//   - *SetSessionConfigOptionRequestBoolean, type "boolean"
+//   - *SetSessionConfigOptionRequestValueID
 type SetSessionConfigOptionRequestVariant interface {
 	isSetSessionConfigOptionRequestVariant()
 	appendMembers(b []byte) []byte
@@ -222,9 +307,11 @@ type SetSessionConfigOptionRequestVariant interface {
 }
 
 // RequestPermissionOutcome: what became of a permission request.
-// It is one of *RequestPermissionOutcomeCancelled, *SelectedPermissionOutcome,
-// *RequestPermissionOutcomeOther. Variants that this version does not know are kept in the
-// last.
+//
+// It is one of:
+//   - *RequestPermissionOutcomeCancelled, outcome "cancelled"
+//   - *SelectedPermissionOutcome, outcome "selected"
+//   - *RequestPermissionOutcomeOther, which keeps what this version does not know
 type RequestPermissionOutcome interface {
 	isRequestPermissionOutcome()
 	appendMembers(b []byte) []byte
@@ -233,9 +320,12 @@ type RequestPermissionOutcome interface {
 
 // CreateElicitationResponseVariant is what makes the variants of CreateElicitationResponse
 // differ.
-// It is one of *ElicitationAcceptAction, *CreateElicitationResponseDecline,
-// *CreateElicitationResponseCancel, *CreateElicitationResponseOther. Variants that this
-// version does not know are kept in the last.
+//
+// It is one of:
+//   - *ElicitationAcceptAction, action "accept"
+//   - *CreateElicitationResponseDecline, action "decline"
+//   - *CreateElicitationResponseCancel, action "cancel"
+//   - *CreateElicitationResponseOther, which keeps what this version does not know
 type CreateElicitationResponseVariant interface {
 	isCreateElicitationResponseVariant()
 	appendMembers(b []byte) []byte
@@ -243,9 +333,13 @@ type CreateElicitationResponseVariant interface {
 }
 
 // ElicitationContentValue: the value of one form field.
-// It is one of ElicitationContentValueString, ElicitationContentValueInteger,
-// ElicitationContentValueNumber, ElicitationContentValueBoolean,
-// ElicitationContentValueStringArray.
+//
+// It is one of:
+//   - ElicitationContentValueString
+//   - ElicitationContentValueInteger
+//   - ElicitationContentValueNumber
+//   - ElicitationContentValueBoolean
+//   - ElicitationContentValueStringArray
 type ElicitationContentValue interface {
 	isElicitationContentValue()
 	appendValue(b []byte) []byte
@@ -274,9 +368,13 @@ type ElicitationContentValueStringArray []string
 
 // MessageMCPResponse: what became of an MCP request: its result or its MCP error. Failures of
 // the transport are ACP errors instead.
+//
 // Result of the request mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
-// It is one of *MessageMCPResponseResult, *MessageMCPResponseError.
+//
+// It is one of:
+//   - *MessageMCPResponseResult
+//   - *MessageMCPResponseError
 type MessageMCPResponse interface {
 	isMessageMCPResponse()
 	appendMembers(b []byte) []byte

@@ -31,6 +31,7 @@ func (v *RequestPermissionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionSubjectOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -39,6 +40,7 @@ func (v *RequestPermissionSubjectOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallUpdate) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -71,6 +73,7 @@ func (v *ToolCallUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallContentOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -79,6 +82,7 @@ func (v *ToolCallContentOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ContentBlockOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -87,6 +91,7 @@ func (v *ContentBlockOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Annotations) check(c *jx.Check) {
 	if v.Priority.OK {
 		c.In("priority")
@@ -106,6 +111,7 @@ func (v *Annotations) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TextContent) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -120,6 +126,7 @@ func (v *TextContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ImageContent) check(c *jx.Check) {
 	c.In("data")
 	if !jx.IsBase64(v.Data) {
@@ -146,6 +153,7 @@ func (v *ImageContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AudioContent) check(c *jx.Check) {
 	c.In("data")
 	if !jx.IsBase64(v.Data) {
@@ -165,6 +173,7 @@ func (v *AudioContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Icon) check(c *jx.Check) {
 	c.In("src")
 	if !jx.IsURI(v.Src) {
@@ -179,6 +188,7 @@ func (v *Icon) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResourceLink) check(c *jx.Check) {
 	c.In("uri")
 	if !jx.IsURI(v.URI) {
@@ -207,6 +217,7 @@ func (v *ResourceLink) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TextResourceContents) check(c *jx.Check) {
 	c.In("uri")
 	if !jx.IsURI(v.URI) {
@@ -221,6 +232,7 @@ func (v *TextResourceContents) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BlobResourceContents) check(c *jx.Check) {
 	c.In("blob")
 	if !jx.IsBase64(v.Blob) {
@@ -240,6 +252,7 @@ func (v *BlobResourceContents) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EmbeddedResource) check(c *jx.Check) {
 	c.In("resource")
 	checkEmbeddedResourceResource(c, v.Resource)
@@ -257,6 +270,7 @@ func (v *EmbeddedResource) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Content) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -269,6 +283,7 @@ func (v *Content) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffChange) check(c *jx.Check) {
 	checkDiffChangeVariant(c, v.Variant)
 }
@@ -279,6 +294,7 @@ func (v *DiffChange) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffChangeOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -287,6 +303,7 @@ func (v *DiffChangeOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffPathChange) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -295,6 +312,7 @@ func (v *DiffPathChange) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffPathPairChange) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -303,6 +321,7 @@ func (v *DiffPathPairChange) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffPatch) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -311,6 +330,7 @@ func (v *DiffPatch) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Diff) check(c *jx.Check) {
 	c.In("changes")
 	for i := range v.Changes {
@@ -332,6 +352,7 @@ func (v *Diff) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Terminal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -340,6 +361,7 @@ func (v *Terminal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallLocation) check(c *jx.Check) {
 	if v.Line.OK {
 		c.In("line")
@@ -356,6 +378,7 @@ func (v *ToolCallLocation) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallCapabilities) check(c *jx.Check) {
 	if v.Cancel != nil {
 		c.In("cancel")
@@ -370,6 +393,7 @@ func (v *ToolCallCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallCancelCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -378,6 +402,7 @@ func (v *ToolCallCancelCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallPermissionSubject) check(c *jx.Check) {
 	c.In("toolCall")
 	v.ToolCall.check(c)
@@ -390,6 +415,7 @@ func (v *ToolCallPermissionSubject) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CommandPermissionSubject) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -398,6 +424,7 @@ func (v *CommandPermissionSubject) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PermissionOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -406,6 +433,7 @@ func (v *PermissionOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationRequest) check(c *jx.Check) {
 	checkCreateElicitationRequestVariant(c, v.Variant)
 }
@@ -416,6 +444,7 @@ func (v *CreateElicitationRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationRequestOther) check(c *jx.Check) {
 	checkCreateElicitationRequestOtherVariant(c, v.Variant)
 }
@@ -426,6 +455,7 @@ func (v *CreateElicitationRequestOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationSessionScope) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -434,6 +464,7 @@ func (v *ElicitationSessionScope) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationRequestScope) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -442,6 +473,7 @@ func (v *ElicitationRequestScope) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationSchema) check(c *jx.Check) {
 	c.In("type")
 	if !v.Type.Known() {
@@ -464,6 +496,7 @@ func (v *ElicitationSchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationPropertySchemaOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -472,6 +505,7 @@ func (v *ElicitationPropertySchemaOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EnumOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -480,6 +514,7 @@ func (v *EnumOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StringPropertySchema) check(c *jx.Check) {
 	if v.Enum != nil {
 		c.In("enum")
@@ -508,6 +543,7 @@ func (v *StringPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NumberPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -516,6 +552,7 @@ func (v *NumberPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IntegerPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -524,6 +561,7 @@ func (v *IntegerPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BooleanPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -532,6 +570,7 @@ func (v *BooleanPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MultiSelectItemsOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -540,6 +579,7 @@ func (v *MultiSelectItemsOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StringMultiSelectItems) check(c *jx.Check) {
 	c.In("enum")
 	if len(v.Enum) < 1 {
@@ -554,6 +594,7 @@ func (v *StringMultiSelectItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TitledMultiSelectItems) check(c *jx.Check) {
 	c.In("anyOf")
 	if len(v.AnyOf) < 1 {
@@ -573,6 +614,7 @@ func (v *TitledMultiSelectItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MultiSelectPropertySchema) check(c *jx.Check) {
 	c.In("items")
 	checkMultiSelectItems(c, v.Items)
@@ -585,6 +627,7 @@ func (v *MultiSelectPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationFormMode) check(c *jx.Check) {
 	c.In("requestedSchema")
 	v.RequestedSchema.check(c)
@@ -598,6 +641,7 @@ func (v *ElicitationFormMode) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationURLMode) check(c *jx.Check) {
 	c.In("url")
 	if !jx.IsURI(v.URL) {
@@ -613,6 +657,7 @@ func (v *ElicitationURLMode) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -621,6 +666,7 @@ func (v *ExtRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *InitializeResponse) check(c *jx.Check) {
 	c.In("info")
 	v.Info.check(c)
@@ -647,6 +693,7 @@ func (v *InitializeResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Implementation) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -655,6 +702,7 @@ func (v *Implementation) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentCapabilities) check(c *jx.Check) {
 	if v.Session != nil {
 		c.In("session")
@@ -674,6 +722,7 @@ func (v *AgentCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionCapabilities) check(c *jx.Check) {
 	if v.Prompt != nil {
 		c.In("prompt")
@@ -703,6 +752,7 @@ func (v *SessionCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptCapabilities) check(c *jx.Check) {
 	if v.Image != nil {
 		c.In("image")
@@ -727,6 +777,7 @@ func (v *PromptCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptImageCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -735,6 +786,7 @@ func (v *PromptImageCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptAudioCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -743,6 +795,7 @@ func (v *PromptAudioCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptEmbeddedContextCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -751,6 +804,7 @@ func (v *PromptEmbeddedContextCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPCapabilities) check(c *jx.Check) {
 	if v.Stdio != nil {
 		c.In("stdio")
@@ -770,6 +824,7 @@ func (v *MCPCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPStdioCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -778,6 +833,7 @@ func (v *MCPStdioCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPHTTPCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -786,6 +842,7 @@ func (v *MCPHTTPCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionDeleteCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -794,6 +851,7 @@ func (v *SessionDeleteCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -802,6 +860,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentAuthCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -810,6 +869,7 @@ func (v *AgentAuthCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthMethodOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -818,6 +878,7 @@ func (v *AuthMethodOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EnvVariable) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -826,6 +887,7 @@ func (v *EnvVariable) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthMethodTerminal) check(c *jx.Check) {
 	if v.Env != nil {
 		c.In("env")
@@ -844,6 +906,7 @@ func (v *AuthMethodTerminal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthMethodAgent) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -852,6 +915,7 @@ func (v *AuthMethodAgent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LoginAuthResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -860,6 +924,7 @@ func (v *LoginAuthResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LogoutAuthResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -868,6 +933,7 @@ func (v *LogoutAuthResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NewSessionResponse) check(c *jx.Check) {
 	if v.ConfigOptions != nil {
 		c.In("configOptions")
@@ -895,6 +961,7 @@ func (v *NewSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigOption) check(c *jx.Check) {
 	checkSessionConfigOptionVariant(c, v.Variant)
 }
@@ -905,6 +972,7 @@ func (v *SessionConfigOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigOptionOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -913,6 +981,7 @@ func (v *SessionConfigOptionOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelectOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -921,6 +990,7 @@ func (v *SessionConfigSelectOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelectGroup) check(c *jx.Check) {
 	c.In("options")
 	if len(v.Options) < 1 {
@@ -940,6 +1010,7 @@ func (v *SessionConfigSelectGroup) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelect) check(c *jx.Check) {
 	c.In("options")
 	checkSessionConfigSelectOptions(c, v.Options)
@@ -952,6 +1023,7 @@ func (v *SessionConfigSelect) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigBoolean) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -960,6 +1032,7 @@ func (v *SessionConfigBoolean) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AvailableCommandOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -968,6 +1041,7 @@ func (v *AvailableCommandOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AvailableCommandInputOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -976,6 +1050,7 @@ func (v *AvailableCommandInputOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TextCommandInput) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -984,6 +1059,7 @@ func (v *TextCommandInput) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Command) check(c *jx.Check) {
 	if v.Input != nil {
 		c.In("input")
@@ -998,6 +1074,7 @@ func (v *Command) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListSessionsResponse) check(c *jx.Check) {
 	c.In("sessions")
 	for i := range v.Sessions {
@@ -1014,6 +1091,7 @@ func (v *ListSessionsResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionInfo) check(c *jx.Check) {
 	if v.UpdatedAt.OK {
 		c.In("updatedAt")
@@ -1030,6 +1108,7 @@ func (v *SessionInfo) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DeleteSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1038,6 +1117,7 @@ func (v *DeleteSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResumeSessionResponse) check(c *jx.Check) {
 	if v.ConfigOptions != nil {
 		c.In("configOptions")
@@ -1065,6 +1145,7 @@ func (v *ResumeSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CloseSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1073,6 +1154,7 @@ func (v *CloseSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelToolCallResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1081,6 +1163,7 @@ func (v *CancelToolCallResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelTerminalResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1089,6 +1172,7 @@ func (v *CancelTerminalResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionResponse) check(c *jx.Check) {
 	c.In("configOptions")
 	for i := range v.ConfigOptions {
@@ -1105,6 +1189,7 @@ func (v *SetSessionConfigOptionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1113,6 +1198,7 @@ func (v *PromptResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1121,6 +1207,7 @@ func (v *ExtResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnsupportedProtocolVersionErrorData) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1129,6 +1216,7 @@ func (v *UnsupportedProtocolVersionErrorData) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionNotFoundErrorData) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1137,6 +1225,7 @@ func (v *SessionNotFoundErrorData) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UpdateSessionNotification) check(c *jx.Check) {
 	c.In("update")
 	checkSessionUpdate(c, v.Update)
@@ -1149,6 +1238,7 @@ func (v *UpdateSessionNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1157,6 +1247,7 @@ func (v *SessionUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ContentChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -1169,6 +1260,7 @@ func (v *ContentChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UserMessage) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -1187,6 +1279,7 @@ func (v *UserMessage) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentMessage) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -1205,6 +1298,7 @@ func (v *AgentMessage) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentThought) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -1223,6 +1317,7 @@ func (v *AgentThought) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BackgroundWorkOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1231,6 +1326,7 @@ func (v *BackgroundWorkOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BackgroundTerminal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1239,6 +1335,7 @@ func (v *BackgroundTerminal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BackgroundToolCall) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1247,6 +1344,7 @@ func (v *BackgroundToolCall) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RunningStateUpdate) check(c *jx.Check) {
 	if v.Background != nil {
 		c.In("background")
@@ -1265,6 +1363,7 @@ func (v *RunningStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ErrorStopReason) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1273,6 +1372,7 @@ func (v *ErrorStopReason) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdate) check(c *jx.Check) {
 	if v.Background != nil {
 		c.In("background")
@@ -1292,6 +1392,7 @@ func (v *IdleStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateEndTurn) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1300,6 +1401,7 @@ func (v *IdleStateUpdateEndTurn) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateMaxTokens) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1308,6 +1410,7 @@ func (v *IdleStateUpdateMaxTokens) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1316,6 +1419,7 @@ func (v *IdleStateUpdateMaxTurnRequests) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateRefusal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1324,6 +1428,7 @@ func (v *IdleStateUpdateRefusal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateCancelled) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1332,6 +1437,7 @@ func (v *IdleStateUpdateCancelled) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateNone) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1340,6 +1446,7 @@ func (v *IdleStateUpdateNone) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1348,6 +1455,7 @@ func (v *IdleStateUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequiresActionStateUpdate) check(c *jx.Check) {
 	if v.Background != nil {
 		c.In("background")
@@ -1366,6 +1474,7 @@ func (v *RequiresActionStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StateUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1374,6 +1483,7 @@ func (v *StateUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallContentChunk) check(c *jx.Check) {
 	c.In("content")
 	checkToolCallContent(c, v.Content)
@@ -1386,6 +1496,7 @@ func (v *ToolCallContentChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalOutput) check(c *jx.Check) {
 	c.In("data")
 	if !jx.IsBase64(v.Data) {
@@ -1400,6 +1511,7 @@ func (v *TerminalOutput) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalExitStatus) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1408,6 +1520,7 @@ func (v *TerminalExitStatus) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalSize) check(c *jx.Check) {
 	c.In("cols")
 	if v.Cols < 1 {
@@ -1427,6 +1540,7 @@ func (v *TerminalSize) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalCapabilities) check(c *jx.Check) {
 	if v.Cancel != nil {
 		c.In("cancel")
@@ -1441,6 +1555,7 @@ func (v *TerminalCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalCancelCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1449,6 +1564,7 @@ func (v *TerminalCancelCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalUpdate) check(c *jx.Check) {
 	if v.Output.State == acp.PatchValue {
 		c.In("output")
@@ -1478,6 +1594,7 @@ func (v *TerminalUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalOutputChunk) check(c *jx.Check) {
 	c.In("data")
 	if !jx.IsBase64(v.Data) {
@@ -1492,6 +1609,7 @@ func (v *TerminalOutputChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanUpdateContentOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1500,6 +1618,7 @@ func (v *PlanUpdateContentOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanEntry) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1508,6 +1627,7 @@ func (v *PlanEntry) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanItems) check(c *jx.Check) {
 	c.In("entries")
 	for i := range v.Entries {
@@ -1524,6 +1644,7 @@ func (v *PlanItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanUpdate) check(c *jx.Check) {
 	c.In("plan")
 	checkPlanUpdateContent(c, v.Plan)
@@ -1536,6 +1657,7 @@ func (v *PlanUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AvailableCommandsUpdate) check(c *jx.Check) {
 	c.In("availableCommands")
 	for i := range v.AvailableCommands {
@@ -1552,6 +1674,7 @@ func (v *AvailableCommandsUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ConfigOptionUpdate) check(c *jx.Check) {
 	c.In("configOptions")
 	for i := range v.ConfigOptions {
@@ -1568,6 +1691,7 @@ func (v *ConfigOptionUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionInfoUpdate) check(c *jx.Check) {
 	if v.UpdatedAt.State == acp.PatchValue {
 		c.In("updatedAt")
@@ -1584,6 +1708,7 @@ func (v *SessionInfoUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Cost) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1592,6 +1717,7 @@ func (v *Cost) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UsageUpdate) check(c *jx.Check) {
 	if v.Cost.State == acp.PatchValue {
 		c.In("cost")
@@ -1606,6 +1732,7 @@ func (v *UsageUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Notice) check(c *jx.Check) {
 	c.In("title")
 	if jx.Len(v.Title) < 1 {
@@ -1620,6 +1747,7 @@ func (v *Notice) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompactionUpdate) check(c *jx.Check) {
 	if v.Summary.State == acp.PatchValue {
 		c.In("summary")
@@ -1638,6 +1766,7 @@ func (v *CompactionUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompactionSummaryChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -1650,6 +1779,7 @@ func (v *CompactionSummaryChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompleteElicitationNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1658,6 +1788,7 @@ func (v *CompleteElicitationNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1666,6 +1797,7 @@ func (v *ExtNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *InitializeRequest) check(c *jx.Check) {
 	c.In("info")
 	v.Info.check(c)
@@ -1683,6 +1815,7 @@ func (v *InitializeRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ClientCapabilities) check(c *jx.Check) {
 	if v.Auth != nil {
 		c.In("auth")
@@ -1702,6 +1835,7 @@ func (v *ClientCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ClientAuthCapabilities) check(c *jx.Check) {
 	if v.Terminal != nil {
 		c.In("terminal")
@@ -1716,6 +1850,7 @@ func (v *ClientAuthCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalAuthCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1724,6 +1859,7 @@ func (v *TerminalAuthCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationCapabilities) check(c *jx.Check) {
 	if v.Form != nil {
 		c.In("form")
@@ -1743,6 +1879,7 @@ func (v *ElicitationCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationFormCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1751,6 +1888,7 @@ func (v *ElicitationFormCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationURLCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1759,6 +1897,7 @@ func (v *ElicitationURLCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LoginAuthRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1767,6 +1906,7 @@ func (v *LoginAuthRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LogoutAuthRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1775,6 +1915,7 @@ func (v *LogoutAuthRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NewSessionRequest) check(c *jx.Check) {
 	if v.MCPServers != nil {
 		c.In("mcpServers")
@@ -1793,6 +1934,7 @@ func (v *NewSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1801,6 +1943,7 @@ func (v *MCPServerOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *HTTPHeader) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1809,6 +1952,7 @@ func (v *HTTPHeader) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerHTTP) check(c *jx.Check) {
 	c.In("url")
 	if !jx.IsURI(v.URL) {
@@ -1832,6 +1976,7 @@ func (v *MCPServerHTTP) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerStdio) check(c *jx.Check) {
 	if v.Env != nil {
 		c.In("env")
@@ -1850,6 +1995,7 @@ func (v *MCPServerStdio) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListSessionsRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1858,6 +2004,7 @@ func (v *ListSessionsRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DeleteSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1866,6 +2013,7 @@ func (v *DeleteSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResumeSessionRequest) check(c *jx.Check) {
 	if v.MCPServers != nil {
 		c.In("mcpServers")
@@ -1889,6 +2037,7 @@ func (v *ResumeSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ReplayFromOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1897,6 +2046,7 @@ func (v *ReplayFromOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ReplayFromStart) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1905,6 +2055,7 @@ func (v *ReplayFromStart) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CloseSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1913,6 +2064,7 @@ func (v *CloseSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelToolCallRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1921,6 +2073,7 @@ func (v *CancelToolCallRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelTerminalRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1929,6 +2082,7 @@ func (v *CancelTerminalRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequest) check(c *jx.Check) {
 	checkSetSessionConfigOptionRequestVariant(c, v.Variant)
 }
@@ -1939,6 +2093,7 @@ func (v *SetSessionConfigOptionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestID) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1947,6 +2102,7 @@ func (v *SetSessionConfigOptionRequestID) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1955,6 +2111,7 @@ func (v *SetSessionConfigOptionRequestBoolean) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1963,6 +2120,7 @@ func (v *SetSessionConfigOptionRequestOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptRequest) check(c *jx.Check) {
 	c.In("prompt")
 	if len(v.Prompt) < 1 {
@@ -1982,6 +2140,7 @@ func (v *PromptRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionResponse) check(c *jx.Check) {
 	c.In("outcome")
 	checkRequestPermissionOutcome(c, v.Outcome)
@@ -1994,6 +2153,7 @@ func (v *RequestPermissionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionOutcomeOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2002,6 +2162,7 @@ func (v *RequestPermissionOutcomeOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelledPermissionOutcome) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2010,6 +2171,7 @@ func (v *CancelledPermissionOutcome) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SelectedPermissionOutcome) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2018,6 +2180,7 @@ func (v *SelectedPermissionOutcome) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponse) check(c *jx.Check) {
 	checkCreateElicitationResponseVariant(c, v.Variant)
 }
@@ -2028,6 +2191,7 @@ func (v *CreateElicitationResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseDecline) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2036,6 +2200,7 @@ func (v *CreateElicitationResponseDecline) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseCancel) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2044,6 +2209,7 @@ func (v *CreateElicitationResponseCancel) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2052,6 +2218,7 @@ func (v *CreateElicitationResponseOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationAcceptAction) check(c *jx.Check) {
 	if v.Content != nil {
 		c.In("content")
@@ -2071,6 +2238,7 @@ func (v *ElicitationAcceptAction) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelSessionNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2079,6 +2247,7 @@ func (v *CancelSessionNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelRequestNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2087,6 +2256,7 @@ func (v *CancelRequestNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkRequestPermissionSubject(c *jx.Check, v RequestPermissionSubject) {
 	if v == nil {
 		c.Add("required", "want a RequestPermissionSubject")
@@ -2101,6 +2271,7 @@ func CheckRequestPermissionSubject(v RequestPermissionSubject) []acp.Violation {
 	checkRequestPermissionSubject(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkToolCallContent(c *jx.Check, v ToolCallContent) {
 	if v == nil {
 		c.Add("required", "want a ToolCallContent")
@@ -2115,6 +2286,7 @@ func CheckToolCallContent(v ToolCallContent) []acp.Violation {
 	checkToolCallContent(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkContentBlock(c *jx.Check, v ContentBlock) {
 	if v == nil {
 		c.Add("required", "want a ContentBlock")
@@ -2129,6 +2301,7 @@ func CheckContentBlock(v ContentBlock) []acp.Violation {
 	checkContentBlock(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkEmbeddedResourceResource(c *jx.Check, v EmbeddedResourceResource) {
 	if v == nil {
 		c.Add("required", "want a EmbeddedResourceResource")
@@ -2143,6 +2316,7 @@ func CheckEmbeddedResourceResource(v EmbeddedResourceResource) []acp.Violation {
 	checkEmbeddedResourceResource(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkDiffChangeVariant(c *jx.Check, v DiffChangeVariant) {
 	if v == nil {
 		c.Add("required", "want a DiffChangeVariant")
@@ -2150,6 +2324,7 @@ func checkDiffChangeVariant(c *jx.Check, v DiffChangeVariant) {
 	}
 	v.check(c)
 }
+
 func checkCreateElicitationRequestVariant(c *jx.Check, v CreateElicitationRequestVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationRequestVariant")
@@ -2157,6 +2332,7 @@ func checkCreateElicitationRequestVariant(c *jx.Check, v CreateElicitationReques
 	}
 	v.check(c)
 }
+
 func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationRequestOtherVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationRequestOtherVariant")
@@ -2164,6 +2340,7 @@ func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationR
 	}
 	v.check(c)
 }
+
 func checkElicitationPropertySchema(c *jx.Check, v ElicitationPropertySchema) {
 	if v == nil {
 		c.Add("required", "want a ElicitationPropertySchema")
@@ -2178,6 +2355,7 @@ func CheckElicitationPropertySchema(v ElicitationPropertySchema) []acp.Violation
 	checkElicitationPropertySchema(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkMultiSelectItems(c *jx.Check, v MultiSelectItems) {
 	if v == nil {
 		c.Add("required", "want a MultiSelectItems")
@@ -2192,6 +2370,7 @@ func CheckMultiSelectItems(v MultiSelectItems) []acp.Violation {
 	checkMultiSelectItems(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) {
 	if v == nil {
 		c.Add("required", "want a ElicitationFormModeVariant")
@@ -2199,6 +2378,7 @@ func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) 
 	}
 	v.check(c)
 }
+
 func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	if v == nil {
 		c.Add("required", "want a ElicitationURLModeVariant")
@@ -2206,6 +2386,7 @@ func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	}
 	v.check(c)
 }
+
 func checkAuthMethod(c *jx.Check, v AuthMethod) {
 	if v == nil {
 		c.Add("required", "want a AuthMethod")
@@ -2220,6 +2401,7 @@ func CheckAuthMethod(v AuthMethod) []acp.Violation {
 	checkAuthMethod(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkSessionConfigOptionVariant(c *jx.Check, v SessionConfigOptionVariant) {
 	if v == nil {
 		c.Add("required", "want a SessionConfigOptionVariant")
@@ -2227,6 +2409,7 @@ func checkSessionConfigOptionVariant(c *jx.Check, v SessionConfigOptionVariant) 
 	}
 	v.check(c)
 }
+
 func checkSessionConfigSelectOptions(c *jx.Check, v SessionConfigSelectOptions) {
 	if v == nil {
 		c.Add("required", "want a SessionConfigSelectOptions")
@@ -2234,6 +2417,7 @@ func checkSessionConfigSelectOptions(c *jx.Check, v SessionConfigSelectOptions) 
 	}
 	v.check(c)
 }
+
 func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 	for i := range v {
 		c.At(i)
@@ -2241,6 +2425,7 @@ func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 		c.Up()
 	}
 }
+
 func (v SessionConfigSelectOptionsGrouped) check(c *jx.Check) {
 	for i := range v {
 		c.At(i)
@@ -2255,6 +2440,7 @@ func CheckSessionConfigSelectOptions(v SessionConfigSelectOptions) []acp.Violati
 	checkSessionConfigSelectOptions(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkAvailableCommand(c *jx.Check, v AvailableCommand) {
 	if v == nil {
 		c.Add("required", "want a AvailableCommand")
@@ -2269,6 +2455,7 @@ func CheckAvailableCommand(v AvailableCommand) []acp.Violation {
 	checkAvailableCommand(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkAvailableCommandInput(c *jx.Check, v AvailableCommandInput) {
 	if v == nil {
 		c.Add("required", "want a AvailableCommandInput")
@@ -2283,6 +2470,7 @@ func CheckAvailableCommandInput(v AvailableCommandInput) []acp.Violation {
 	checkAvailableCommandInput(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkErrorData(c *jx.Check, v ErrorData) {
 	if v == nil {
 		c.Add("required", "want a ErrorData")
@@ -2290,6 +2478,7 @@ func checkErrorData(c *jx.Check, v ErrorData) {
 	}
 	v.check(c)
 }
+
 func (v ErrorDataOther) check(c *jx.Check) {}
 
 // CheckErrorData lists what breaks a rule that decoding does not enforce.
@@ -2298,6 +2487,7 @@ func CheckErrorData(v ErrorData) []acp.Violation {
 	checkErrorData(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkSessionUpdate(c *jx.Check, v SessionUpdate) {
 	if v == nil {
 		c.Add("required", "want a SessionUpdate")
@@ -2312,6 +2502,7 @@ func CheckSessionUpdate(v SessionUpdate) []acp.Violation {
 	checkSessionUpdate(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkBackgroundWork(c *jx.Check, v BackgroundWork) {
 	if v == nil {
 		c.Add("required", "want a BackgroundWork")
@@ -2326,6 +2517,7 @@ func CheckBackgroundWork(v BackgroundWork) []acp.Violation {
 	checkBackgroundWork(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 	if v == nil {
 		c.Add("required", "want a IdleStateUpdateVariant")
@@ -2333,6 +2525,7 @@ func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 	}
 	v.check(c)
 }
+
 func checkStateUpdate(c *jx.Check, v StateUpdate) {
 	if v == nil {
 		c.Add("required", "want a StateUpdate")
@@ -2347,6 +2540,7 @@ func CheckStateUpdate(v StateUpdate) []acp.Violation {
 	checkStateUpdate(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkPlanUpdateContent(c *jx.Check, v PlanUpdateContent) {
 	if v == nil {
 		c.Add("required", "want a PlanUpdateContent")
@@ -2361,6 +2555,7 @@ func CheckPlanUpdateContent(v PlanUpdateContent) []acp.Violation {
 	checkPlanUpdateContent(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkMCPServer(c *jx.Check, v MCPServer) {
 	if v == nil {
 		c.Add("required", "want a MCPServer")
@@ -2375,6 +2570,7 @@ func CheckMCPServer(v MCPServer) []acp.Violation {
 	checkMCPServer(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkReplayFrom(c *jx.Check, v ReplayFrom) {
 	if v == nil {
 		c.Add("required", "want a ReplayFrom")
@@ -2389,6 +2585,7 @@ func CheckReplayFrom(v ReplayFrom) []acp.Violation {
 	checkReplayFrom(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkSetSessionConfigOptionRequestVariant(c *jx.Check, v SetSessionConfigOptionRequestVariant) {
 	if v == nil {
 		c.Add("required", "want a SetSessionConfigOptionRequestVariant")
@@ -2396,6 +2593,7 @@ func checkSetSessionConfigOptionRequestVariant(c *jx.Check, v SetSessionConfigOp
 	}
 	v.check(c)
 }
+
 func checkRequestPermissionOutcome(c *jx.Check, v RequestPermissionOutcome) {
 	if v == nil {
 		c.Add("required", "want a RequestPermissionOutcome")
@@ -2410,6 +2608,7 @@ func CheckRequestPermissionOutcome(v RequestPermissionOutcome) []acp.Violation {
 	checkRequestPermissionOutcome(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationResponseVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationResponseVariant")
@@ -2417,6 +2616,7 @@ func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationRespo
 	}
 	v.check(c)
 }
+
 func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	if v == nil {
 		c.Add("required", "want a ElicitationContentValue")
@@ -2424,6 +2624,7 @@ func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	}
 	v.check(c)
 }
+
 func (v ElicitationContentValueString) check(c *jx.Check)      {}
 func (v ElicitationContentValueInteger) check(c *jx.Check)     {}
 func (v ElicitationContentValueNumber) check(c *jx.Check)      {}

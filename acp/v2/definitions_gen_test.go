@@ -13,9 +13,11 @@ import (
 func TestPackage(t *testing.T) {
 	acptest.Run(t, underTest)
 }
+
 func FuzzDecode(f *testing.F) {
 	acptest.Fuzz(f, underTest)
 }
+
 func protocolUnderTest() acptest.Protocol {
 	var p acptest.Protocol
 	for _, m := range V2.Methods() {

@@ -182,6 +182,7 @@ func (s agentSide) HandleRequest(ctx context.Context, method string, params json
 	}
 	return acp.HandleExtRequest(ctx, s.h, method, params)
 }
+
 func (s agentSide) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
 	switch method {
 	case MethodSessionCancel:
@@ -237,6 +238,7 @@ func (s clientSide) HandleRequest(ctx context.Context, method string, params jso
 	}
 	return acp.HandleExtRequest(ctx, s.h, method, params)
 }
+
 func (s clientSide) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
 	switch method {
 	case MethodElicitationComplete:

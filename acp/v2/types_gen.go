@@ -61,6 +61,7 @@ type CompactionID string
 
 // RequestPermissionRequest: a request that the user decide whether something may go ahead. The
 // client must answer.
+//
 // Params of the request session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionRequest struct {
@@ -89,6 +90,7 @@ type RequestPermissionSubjectOther struct {
 
 // ToolCallUpdate: a tool call, new or changed. An unknown id creates it. Absent members stay
 // as they are, null resets them, lists are replaced as a whole.
+// It is the variant "tool_call_update" of SessionUpdate.
 type ToolCallUpdate struct {
 	// Names the call within its session.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -149,6 +151,7 @@ type Annotations struct {
 }
 
 // TextContent: text, plain or Markdown.
+// It is the variant "text" of ContentBlock.
 type TextContent struct {
 	// The text.
 	Text string `json:"text"`
@@ -160,6 +163,7 @@ type TextContent struct {
 }
 
 // ImageContent: a picture.
+// It is the variant "image" of ContentBlock.
 type ImageContent struct {
 	// The picture in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -180,6 +184,7 @@ func (v *ImageContent) Bytes() ([]byte, error) {
 }
 
 // AudioContent: a sound recording.
+// It is the variant "audio" of ContentBlock.
 type AudioContent struct {
 	// The recording in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -214,6 +219,7 @@ type Icon struct {
 }
 
 // ResourceLink: a link to a file or other resource; the contents are not included.
+// It is the variant "resource_link" of ContentBlock.
 type ResourceLink struct {
 	// Name of the resource.
 	Name string `json:"name"`
@@ -237,6 +243,7 @@ type ResourceLink struct {
 }
 
 // TextResourceContents: a resource whose contents are text.
+// It is the variant TextResourceContents of EmbeddedResourceResource.
 type TextResourceContents struct {
 	// The contents.
 	Text string `json:"text"`
@@ -250,6 +257,7 @@ type TextResourceContents struct {
 }
 
 // BlobResourceContents: a resource whose contents are bytes.
+// It is the variant BlobResourceContents of EmbeddedResourceResource.
 type BlobResourceContents struct {
 	// The contents in base64. Base64; see Bytes.
 	Blob string `json:"blob"`
@@ -268,6 +276,7 @@ func (v *BlobResourceContents) Bytes() ([]byte, error) {
 }
 
 // EmbeddedResource: a resource with its contents included.
+// It is the variant "resource" of ContentBlock.
 type EmbeddedResource struct {
 	// Address and contents.
 	Resource EmbeddedResourceResource `json:"resource"`
@@ -279,6 +288,7 @@ type EmbeddedResource struct {
 }
 
 // Content: one content block out of the result of a tool.
+// It is the variant "content" of ToolCallContent.
 type Content struct {
 	// The piece.
 	Content ContentBlock    `json:"content"`
@@ -339,6 +349,7 @@ type DiffPatch struct {
 
 // Diff: changes of files by a tool call. `changes` says what happened to which file, `patch`
 // shows it.
+// It is the variant "diff" of ToolCallContent.
 type Diff struct {
 	// What happened, file by file.
 	Changes []DiffChange `json:"changes"`
@@ -351,6 +362,7 @@ type Diff struct {
 
 // Terminal: a terminal of the agent to show in a tool call. Its state and output arrive as
 // session updates of their own.
+// It is the variant "terminal" of ToolCallContent.
 type Terminal struct {
 	// The terminal.
 	TerminalID TerminalID      `json:"terminalId"`
@@ -389,6 +401,7 @@ type ToolCallCancelCapabilities struct {
 }
 
 // ToolCallPermissionSubject: a tool call that needs permission.
+// It is the variant "tool_call" of RequestPermissionSubject.
 type ToolCallPermissionSubject struct {
 	// The call, to be applied like a `tool_call_update` before asking.
 	ToolCall ToolCallUpdate  `json:"toolCall"`
@@ -398,6 +411,7 @@ type ToolCallPermissionSubject struct {
 }
 
 // CommandPermissionSubject: a command that needs permission.
+// It is the variant "command" of RequestPermissionSubject.
 type CommandPermissionSubject struct {
 	// The command that would run.
 	Command string `json:"command"`
@@ -427,6 +441,7 @@ type PermissionOption struct {
 
 // CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
 // belongs to a session or to an open request.
+//
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationRequest struct {
@@ -448,6 +463,8 @@ type CreateElicitationRequestOther struct {
 }
 
 // ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
+// It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
+// of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
 type ElicitationSessionScope struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call that wants input. Absent or null: the session as such.
@@ -457,6 +474,8 @@ type ElicitationSessionScope struct {
 }
 
 // ElicitationRequestScope: the open request that wants input while there is no session yet.
+// It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
+// of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
 	RequestID acp.RequestID `json:"requestId"`
@@ -504,6 +523,7 @@ type EnumOption struct {
 }
 
 // StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
+// It is the variant "string" of ElicitationPropertySchema.
 type StringPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -532,6 +552,7 @@ type StringPropertySchema struct {
 }
 
 // NumberPropertySchema: a field for a number.
+// It is the variant "number" of ElicitationPropertySchema.
 type NumberPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -549,6 +570,7 @@ type NumberPropertySchema struct {
 }
 
 // IntegerPropertySchema: a field for a whole number.
+// It is the variant "integer" of ElicitationPropertySchema.
 type IntegerPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -566,6 +588,7 @@ type IntegerPropertySchema struct {
 }
 
 // BooleanPropertySchema: a field for yes or no.
+// It is the variant "boolean" of ElicitationPropertySchema.
 type BooleanPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -588,6 +611,7 @@ type MultiSelectItemsOther struct {
 }
 
 // StringMultiSelectItems: values that are shown as they are.
+// It is the variant "string" of MultiSelectItems.
 type StringMultiSelectItems struct {
 	// The values. At least 1 item.
 	Enum []string        `json:"enum"`
@@ -597,6 +621,7 @@ type StringMultiSelectItems struct {
 }
 
 // TitledMultiSelectItems: values that have labels of their own.
+// It is the variant titled of MultiSelectItems.
 type TitledMultiSelectItems struct {
 	// The values with their labels. At least 1 item.
 	AnyOf []EnumOption    `json:"anyOf"`
@@ -606,6 +631,7 @@ type TitledMultiSelectItems struct {
 }
 
 // MultiSelectPropertySchema: a field for any number of choices from a list.
+// It is the variant "array" of ElicitationPropertySchema.
 type MultiSelectPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -625,6 +651,7 @@ type MultiSelectPropertySchema struct {
 }
 
 // ElicitationFormMode: a form for the user, for a session or for an open request.
+// It is the variant "form" of CreateElicitationRequestVariant.
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
@@ -634,6 +661,7 @@ type ElicitationFormMode struct {
 }
 
 // ElicitationURLMode: a web page for the user, for a session or for an open request.
+// It is the variant "url" of CreateElicitationRequestVariant.
 type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
@@ -653,6 +681,7 @@ type ExtRequest struct {
 
 // InitializeResponse: the agent's answer to `initialize`: the protocol version to use, what
 // the agent can do and how to sign in.
+//
 // Result of the request initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type InitializeResponse struct {
@@ -823,6 +852,7 @@ type EnvVariable struct {
 
 // AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
 // again with these arguments. Exit status 0 means signed in. Never passed to `auth/login`.
+// It is the variant "terminal" of AuthMethod.
 type AuthMethodTerminal struct {
 	// Name of the method; not for `auth/login`.
 	MethodID AuthMethodID `json:"methodId"`
@@ -842,6 +872,7 @@ type AuthMethodTerminal struct {
 
 // AuthMethodAgent: a way to sign in that the agent carries out itself once `auth/login` names
 // it.
+// It is the variant "agent" of AuthMethod.
 type AuthMethodAgent struct {
 	// Name to pass to `auth/login`.
 	MethodID AuthMethodID `json:"methodId"`
@@ -855,6 +886,7 @@ type AuthMethodAgent struct {
 }
 
 // LoginAuthResponse: the answer to `auth/login`: the user is signed in.
+//
 // Result of the request auth/login, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LoginAuthResponse struct {
@@ -864,6 +896,7 @@ type LoginAuthResponse struct {
 }
 
 // LogoutAuthResponse: the answer to `auth/logout`: the user is signed out.
+//
 // Result of the request auth/logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LogoutAuthResponse struct {
@@ -874,6 +907,7 @@ type LogoutAuthResponse struct {
 
 // NewSessionResponse: the answer to `session/new`. The session is idle unless a state update
 // says otherwise; updates may come even before this answer.
+//
 // Result of the request session/new, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type NewSessionResponse struct {
@@ -940,6 +974,7 @@ type SessionConfigSelectGroup struct {
 }
 
 // SessionConfigSelect: a setting with one value out of a list.
+// It is the variant "select" of SessionConfigOptionVariant.
 type SessionConfigSelect struct {
 	// The value in effect, one of `options`.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
@@ -950,6 +985,7 @@ type SessionConfigSelect struct {
 }
 
 // SessionConfigBoolean: a setting that is on or off.
+// It is the variant "boolean" of SessionConfigOptionVariant.
 type SessionConfigBoolean struct {
 	// The value in effect.
 	CurrentValue bool `json:"currentValue"`
@@ -980,6 +1016,7 @@ type AvailableCommandInputOther struct {
 }
 
 // TextCommandInput: free text after the name of a command.
+// It is the variant "text" of AvailableCommandInput.
 type TextCommandInput struct {
 	// What to show while the user has typed nothing yet.
 	Hint string          `json:"hint"`
@@ -989,6 +1026,7 @@ type TextCommandInput struct {
 }
 
 // Command: a slash command that the user can put at the start of a prompt.
+// It is the variant "command" of AvailableCommand.
 type Command struct {
 	// Name without the slash: no blanks, and no other command has it.
 	Name string `json:"name"`
@@ -1002,6 +1040,7 @@ type Command struct {
 }
 
 // ListSessionsResponse: one page of known sessions.
+//
 // Result of the request session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type ListSessionsResponse struct {
@@ -1031,6 +1070,7 @@ type SessionInfo struct {
 }
 
 // DeleteSessionResponse: the answer to `session/delete`: the session is no longer listed.
+//
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 type DeleteSessionResponse struct {
@@ -1041,6 +1081,7 @@ type DeleteSessionResponse struct {
 
 // ResumeSessionResponse: the answer to `session/resume`. It comes after any replay and after a
 // state update that tells what the session is doing.
+//
 // Result of the request session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ResumeSessionResponse struct {
@@ -1054,6 +1095,7 @@ type ResumeSessionResponse struct {
 }
 
 // CloseSessionResponse: the answer to `session/close`: the session is no longer active.
+//
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type CloseSessionResponse struct {
@@ -1064,6 +1106,7 @@ type CloseSessionResponse struct {
 
 // CancelToolCallResponse: the answer to `tool_call/cancel`: the agent has begun to stop the
 // call. A tool call update tells when it has ended.
+//
 // Result of the request tool_call/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelToolCallResponse struct {
@@ -1074,6 +1117,7 @@ type CancelToolCallResponse struct {
 
 // CancelTerminalResponse: the answer to `terminal/cancel`: the agent has begun to stop the
 // command. A terminal update with an exit status tells when it has ended.
+//
 // Result of the request terminal/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelTerminalResponse struct {
@@ -1084,6 +1128,7 @@ type CancelTerminalResponse struct {
 
 // SetSessionConfigOptionResponse: the answer to `session/set_config_option`: all settings, as
 // one change may alter others.
+//
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 type SetSessionConfigOptionResponse struct {
@@ -1096,6 +1141,7 @@ type SetSessionConfigOptionResponse struct {
 
 // PromptResponse: the answer to `session/prompt`: the message is part of the conversation. It
 // says nothing about the work, which may not even have begun.
+//
 // Result of the request session/prompt, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PromptResponse struct {
@@ -1114,6 +1160,7 @@ type ExtResponse struct {
 
 // UnsupportedProtocolVersionErrorData: detail of error -32022: which protocol versions do
 // work.
+// It is the variant UnsupportedProtocolVersion of ErrorData.
 type UnsupportedProtocolVersionErrorData struct {
 	// The version the client asked for.
 	Requested ProtocolVersion `json:"requested"`
@@ -1126,6 +1173,7 @@ type UnsupportedProtocolVersionErrorData struct {
 
 // SessionNotFoundErrorData: detail of error -32002: which session was asked for although it is
 // unknown or closed.
+// It is the variant SessionNotFound of ErrorData.
 type SessionNotFoundErrorData struct {
 	// The session as the request named it.
 	SessionID SessionID       `json:"sessionId"`
@@ -1136,6 +1184,7 @@ type SessionNotFoundErrorData struct {
 
 // UpdateSessionNotification: one update of a session, sent by the agent at any time while the
 // session exists.
+//
 // Params of the notification session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type UpdateSessionNotification struct {
@@ -1169,6 +1218,7 @@ type ContentChunk struct {
 
 // UserMessage: a message of the user, new or changed. An unknown id creates it; later chunks
 // append to it.
+// It is the variant "user_message" of SessionUpdate.
 type UserMessage struct {
 	// Name of the message.
 	MessageID MessageID `json:"messageId"`
@@ -1182,6 +1232,7 @@ type UserMessage struct {
 
 // AgentMessage: a message of the agent, new or changed. An unknown id creates it; later chunks
 // append to it.
+// It is the variant "agent_message" of SessionUpdate.
 type AgentMessage struct {
 	// Name of the message.
 	MessageID MessageID `json:"messageId"`
@@ -1195,6 +1246,7 @@ type AgentMessage struct {
 
 // AgentThought: reasoning of the agent, new or changed. An unknown id creates it; later chunks
 // append to it.
+// It is the variant "agent_thought" of SessionUpdate.
 type AgentThought struct {
 	// Name of the thought.
 	MessageID MessageID `json:"messageId"`
@@ -1216,6 +1268,7 @@ type BackgroundWorkOther struct {
 }
 
 // BackgroundTerminal: a terminal that works in the background.
+// It is the variant "terminal" of BackgroundWork.
 type BackgroundTerminal struct {
 	// The terminal.
 	TerminalID TerminalID      `json:"terminalId"`
@@ -1225,6 +1278,7 @@ type BackgroundTerminal struct {
 }
 
 // BackgroundToolCall: a tool call that works in the background.
+// It is the variant "tool_call" of BackgroundWork.
 type BackgroundToolCall struct {
 	// The tool call.
 	ToolCallID ToolCallID      `json:"toolCallId"`
@@ -1234,6 +1288,7 @@ type BackgroundToolCall struct {
 }
 
 // RunningStateUpdate: the session is at work.
+// It is the variant "running" of StateUpdate.
 type RunningStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1243,6 +1298,7 @@ type RunningStateUpdate struct {
 }
 
 // ErrorStopReason: the failure that ended foreground work.
+// It is the variant "error" of IdleStateUpdateVariant.
 type ErrorStopReason struct {
 	// What failed. Absent or null: not told.
 	Error *acp.Error `json:"error,omitzero"`
@@ -1252,6 +1308,7 @@ type ErrorStopReason struct {
 
 // IdleStateUpdate: nothing goes on in the foreground. With a stop reason it ends a piece of
 // work; a repeated report does not end another one.
+// It is the variant "idle" of StateUpdate.
 type IdleStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1315,6 +1372,7 @@ type IdleStateUpdateOther struct {
 
 // RequiresActionStateUpdate: all foreground work waits for the user. The agent reports running
 // or idle once that is over.
+// It is the variant "requires_action" of StateUpdate.
 type RequiresActionStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1334,6 +1392,7 @@ type StateUpdateOther struct {
 
 // ToolCallContentChunk: one more item of what a tool call produced. To replace what is there,
 // the agent sends an update instead.
+// It is the variant "tool_call_content_chunk" of SessionUpdate.
 type ToolCallContentChunk struct {
 	// The call meant.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1400,6 +1459,7 @@ type TerminalCancelCapabilities struct {
 
 // TerminalUpdate: a terminal of the agent, new or changed. An unknown id creates it. Absent
 // members stay as they are, null clears them.
+// It is the variant "terminal_update" of SessionUpdate.
 type TerminalUpdate struct {
 	// Names the terminal within its session.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1423,6 +1483,7 @@ type TerminalUpdate struct {
 }
 
 // TerminalOutputChunk: more output of a terminal.
+// It is the variant "terminal_output_chunk" of SessionUpdate.
 type TerminalOutputChunk struct {
 	// The terminal meant.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1464,6 +1525,7 @@ type PlanEntry struct {
 }
 
 // PlanItems: a plan as a list of steps.
+// It is the variant "items" of PlanUpdateContent.
 type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1475,6 +1537,7 @@ type PlanItems struct {
 }
 
 // PlanUpdate: new content of a named plan. An unknown name creates the plan.
+// It is the variant "plan_update" of SessionUpdate.
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
@@ -1484,6 +1547,7 @@ type PlanUpdate struct {
 }
 
 // AvailableCommandsUpdate: report of the slash commands on offer.
+// It is the variant "available_commands_update" of SessionUpdate.
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
@@ -1493,6 +1557,7 @@ type AvailableCommandsUpdate struct {
 }
 
 // ConfigOptionUpdate: report that settings of the session changed.
+// It is the variant "config_option_update" of SessionUpdate.
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
@@ -1502,6 +1567,7 @@ type ConfigOptionUpdate struct {
 }
 
 // SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
+// It is the variant "session_info_update" of SessionUpdate.
 type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title acp.Patch[string] `json:"title,omitzero"`
@@ -1525,6 +1591,7 @@ type Cost struct {
 }
 
 // UsageUpdate: how full the context window is and what the session cost so far.
+// It is the variant "usage_update" of SessionUpdate.
 type UsageUpdate struct {
 	// Tokens in the context window now.
 	Used uint64 `json:"used"`
@@ -1539,6 +1606,7 @@ type UsageUpdate struct {
 
 // Notice: a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
+// It is the variant "notice" of SessionUpdate.
 type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
@@ -1553,6 +1621,7 @@ type Notice struct {
 
 // CompactionUpdate: the state of a context compaction. The first update for an id places it in
 // the conversation, later ones change it there.
+// It is the variant "compaction_update" of SessionUpdate.
 type CompactionUpdate struct {
 	// The compaction that this is about; a new id creates one.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1570,6 +1639,7 @@ type CompactionUpdate struct {
 
 // CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
 // compaction.
+// It is the variant "compaction_summary_chunk" of SessionUpdate.
 type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1582,6 +1652,7 @@ type CompactionSummaryChunk struct {
 
 // CompleteElicitationNotification: a notice that the user is done with a web page. It gets no
 // answer.
+//
 // Params of the notification elicitation/complete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CompleteElicitationNotification struct {
@@ -1601,6 +1672,7 @@ type ExtNotification struct {
 
 // InitializeRequest: the first request on a connection: the client names the newest protocol
 // version it speaks and what it can do.
+//
 // Params of the request initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type InitializeRequest struct {
@@ -1674,6 +1746,7 @@ type ElicitationURLCapabilities struct {
 }
 
 // LoginAuthRequest: a request to sign the user in by one of the offered methods.
+//
 // Params of the request auth/login, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LoginAuthRequest struct {
@@ -1685,6 +1758,7 @@ type LoginAuthRequest struct {
 }
 
 // LogoutAuthRequest: a request to sign the user out.
+//
 // Params of the request auth/logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LogoutAuthRequest struct {
@@ -1694,6 +1768,7 @@ type LogoutAuthRequest struct {
 }
 
 // NewSessionRequest: a request to start a conversation in a directory.
+//
 // Params of the request session/new, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type NewSessionRequest struct {
@@ -1729,6 +1804,7 @@ type HTTPHeader struct {
 }
 
 // MCPServerHTTP: an MCP server reached over HTTP.
+// It is the variant "http" of MCPServer.
 type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1743,6 +1819,7 @@ type MCPServerHTTP struct {
 }
 
 // MCPServerStdio: an MCP server that the agent starts as a child process.
+// It is the variant "stdio" of MCPServer.
 type MCPServerStdio struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1758,6 +1835,7 @@ type MCPServerStdio struct {
 }
 
 // ListSessionsRequest: a request for the sessions the agent knows, page by page.
+//
 // Params of the request session/list, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type ListSessionsRequest struct {
@@ -1772,6 +1850,7 @@ type ListSessionsRequest struct {
 
 // DeleteSessionRequest: a request to remove a session from the list. Needs the `delete`
 // session capability.
+//
 // Params of the request session/delete, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 type DeleteSessionRequest struct {
@@ -1783,6 +1862,7 @@ type DeleteSessionRequest struct {
 
 // ResumeSessionRequest: a request to reopen a session, with or without a replay of its
 // history.
+//
 // Params of the request session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ResumeSessionRequest struct {
@@ -1813,6 +1893,7 @@ type ReplayFromOther struct {
 }
 
 // ReplayFromStart: the beginning of the history the agent has kept.
+// It is the variant "start" of ReplayFrom.
 type ReplayFromStart struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1821,6 +1902,7 @@ type ReplayFromStart struct {
 
 // CloseSessionRequest: a request to end an active session with all its work, background work
 // included. Prompts not yet accepted fail with -32800; nothing more is sent about the session.
+//
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type CloseSessionRequest struct {
@@ -1832,6 +1914,7 @@ type CloseSessionRequest struct {
 
 // CancelToolCallRequest: a request to cancel one tool call that allows it. If it does not, or
 // is unknown or over, the agent answers with error -32602.
+//
 // Params of the request tool_call/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelToolCallRequest struct {
@@ -1845,6 +1928,7 @@ type CancelToolCallRequest struct {
 
 // CancelTerminalRequest: a request to stop the command of one terminal that allows it. If it
 // does not, or is unknown or over, the agent answers with error -32602.
+//
 // Params of the request terminal/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelTerminalRequest struct {
@@ -1857,6 +1941,7 @@ type CancelTerminalRequest struct {
 }
 
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
+//
 // Params of the request session/set_config_option, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 type SetSessionConfigOptionRequest struct {
@@ -1899,6 +1984,7 @@ type SetSessionConfigOptionRequestOther struct {
 
 // PromptRequest: a request to add a message of the user to the conversation and to work on it.
 // The work itself is reported by state updates.
+//
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PromptRequest struct {
@@ -1912,6 +1998,7 @@ type PromptRequest struct {
 }
 
 // RequestPermissionResponse: the answer to a permission request.
+//
 // Result of the request session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionResponse struct {
@@ -1932,6 +2019,7 @@ type RequestPermissionOutcomeOther struct {
 }
 
 // CancelledPermissionOutcome: no option was chosen, so the agent must not go ahead.
+// It is the variant "cancelled" of RequestPermissionOutcome.
 type CancelledPermissionOutcome struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1939,6 +2027,7 @@ type CancelledPermissionOutcome struct {
 }
 
 // SelectedPermissionOutcome: the option the user chose.
+// It is the variant "selected" of RequestPermissionOutcome.
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -1948,6 +2037,7 @@ type SelectedPermissionOutcome struct {
 }
 
 // CreateElicitationResponse: the answer to a request for input.
+//
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponse struct {
@@ -1981,6 +2071,7 @@ type CreateElicitationResponseOther struct {
 }
 
 // ElicitationAcceptAction: the user's agreement, with what was filled in.
+// It is the variant "accept" of CreateElicitationResponseVariant.
 type ElicitationAcceptAction struct {
 	// Values by field name, as the form asks. Absent or null: none, as for web pages.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
@@ -1990,6 +2081,7 @@ type ElicitationAcceptAction struct {
 
 // CancelSessionNotification: a notice to stop what the session does in the foreground, and
 // prompts that still wait. Background work goes on.
+//
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CancelSessionNotification struct {
@@ -2001,6 +2093,7 @@ type CancelSessionNotification struct {
 
 // CancelRequestNotification: a notice that the sender no longer wants the answer to a request.
 // The receiver still answers: a result, or error -32800.
+//
 // Params of the notification $/cancel_request, either side to the other.
 // Spec: https://agentclientprotocol.com/protocol/v2/cancellation
 type CancelRequestNotification struct {

@@ -4,11 +4,10 @@ package v2
 
 import "github.com/hermes-nvim/hermes/acp/internal/jx"
 
-var tagOfRequestPermissionSubject = []string{"type"}
-
 func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissionSubject {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -16,7 +15,6 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionSubject}
 	switch string(tag) {
 	case "tool_call":
 		x := new(ToolCallPermissionSubject)
@@ -31,6 +29,7 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionSubjectOther:
@@ -45,7 +44,10 @@ func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject)
 	}
 	return v.appendMembers(b)
 }
-func appendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
+
+// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -65,17 +67,10 @@ func DecodeRequestPermissionSubject(b []byte) (RequestPermissionSubject, error) 
 	return v, nil
 }
 
-// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
-	return appendRequestPermissionSubject(b, v)
-}
-
-var tagOfToolCallContent = []string{"type"}
-
 func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -83,7 +78,6 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfToolCallContent}
 	switch string(tag) {
 	case "content":
 		x := new(Content)
@@ -102,6 +96,7 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
@@ -118,7 +113,10 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendToolCallContent(b []byte, v ToolCallContent) []byte {
+
+// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -138,17 +136,10 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 	return v, nil
 }
 
-// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
-	return appendToolCallContent(b, v)
-}
-
-var tagOfContentBlock = []string{"type"}
-
 func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -156,7 +147,6 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfContentBlock}
 	switch string(tag) {
 	case "text":
 		x := new(TextContent)
@@ -183,6 +173,7 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	x.decode(d, &o)
 	return x
 }
+
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
 	case *ContentBlockOther:
@@ -203,7 +194,10 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendContentBlock(b []byte, v ContentBlock) []byte {
+
+// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -223,11 +217,6 @@ func DecodeContentBlock(b []byte) (ContentBlock, error) {
 	return v, nil
 }
 
-// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendContentBlock(b []byte, v ContentBlock) []byte {
-	return appendContentBlock(b, v)
-}
 func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResourceResource {
 	if d.HasKeys("text", "uri") {
 		x := new(TextResourceContents)
@@ -242,6 +231,7 @@ func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResource
 	d.NoVariant(d.Mark(), "EmbeddedResourceResource", "a member text and uri, or blob and uri")
 	return nil
 }
+
 func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource) []byte {
 	switch v.(type) {
 	case nil:
@@ -249,7 +239,10 @@ func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource)
 	}
 	return v.appendMembers(b)
 }
-func appendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
+
+// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -269,17 +262,10 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 	return v, nil
 }
 
-// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
-	return appendEmbeddedResourceResource(b, v)
-}
-
-var tagOfDiffChangeVariant = []string{"operation"}
-
 func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	m := d.Mark()
-	tag, found := d.Tag("operation")
+	o := jx.Outer{Up: outer, Tag: "operation"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -287,7 +273,6 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 		d.NoTag(m, "operation")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfDiffChangeVariant}
 	switch string(tag) {
 	case "add":
 		x := new(DiffChangeAdd)
@@ -314,6 +299,7 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	x.decode(d, &o)
 	return x
 }
+
 func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	switch v := v.(type) {
 	case *DiffChangeOther:
@@ -334,18 +320,11 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendDiffChangeVariant(b []byte, v DiffChangeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendDiffChangeVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfCreateElicitationRequestVariant = []string{"mode"}
 
 func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("mode")
+	o := jx.Outer{Up: outer, Tag: "mode"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -353,7 +332,6 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 		d.NoTag(m, "mode")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationRequestVariant}
 	switch string(tag) {
 	case "form":
 		x := new(ElicitationFormMode)
@@ -368,6 +346,7 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
@@ -382,12 +361,7 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationRequestVariant(b []byte, v CreateElicitationRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -402,6 +376,7 @@ func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) Crea
 	d.NoVariant(d.Mark(), "CreateElicitationRequestOtherVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -409,18 +384,11 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationRequestOtherVariant(b []byte, v CreateElicitationRequestOtherVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationRequestOtherVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfElicitationPropertySchema = []string{"type"}
 
 func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationPropertySchema {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -428,7 +396,6 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfElicitationPropertySchema}
 	switch string(tag) {
 	case "string":
 		x := new(StringPropertySchema)
@@ -455,6 +422,7 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	x.decode(d, &o)
 	return x
 }
+
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
@@ -475,7 +443,10 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
+
+// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -495,16 +466,9 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 	return v, nil
 }
 
-// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
-	return appendElicitationPropertySchema(b, v)
-}
-
-var tagOfMultiSelectItems = []string{"type"}
-
 func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -513,7 +477,6 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMultiSelectItems}
 	switch string(tag) {
 	case "string":
 		x := new(StringMultiSelectItems)
@@ -524,6 +487,7 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
@@ -536,7 +500,10 @@ func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
+
+// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -556,11 +523,6 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 	return v, nil
 }
 
-// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
-	return appendMultiSelectItems(b, v)
-}
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -575,6 +537,7 @@ func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFor
 	d.NoVariant(d.Mark(), "ElicitationFormModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -582,12 +545,7 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationFormModeVariant(b []byte, v ElicitationFormModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationFormModeVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
 		x := new(ElicitationSessionScope)
@@ -602,6 +560,7 @@ func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLM
 	d.NoVariant(d.Mark(), "ElicitationURLModeVariant", "a member sessionId, or requestId")
 	return nil
 }
+
 func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVariant) []byte {
 	switch v.(type) {
 	case nil:
@@ -609,18 +568,11 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 	}
 	return v.appendMembers(b)
 }
-func appendElicitationURLModeVariant(b []byte, v ElicitationURLModeVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendElicitationURLModeVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfAuthMethod = []string{"type"}
 
 func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -628,7 +580,6 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAuthMethod}
 	switch string(tag) {
 	case "terminal":
 		x := new(AuthMethodTerminal)
@@ -643,6 +594,7 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	x.decode(d, &o)
 	return x
 }
+
 func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	switch v := v.(type) {
 	case *AuthMethodOther:
@@ -657,7 +609,10 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendAuthMethod(b []byte, v AuthMethod) []byte {
+
+// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -676,17 +631,10 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	return v, nil
 }
 
-// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendAuthMethod(b []byte, v AuthMethod) []byte {
-	return appendAuthMethod(b, v)
-}
-
-var tagOfSessionConfigOptionVariant = []string{"type"}
-
 func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigOptionVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -694,7 +642,6 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionConfigOptionVariant}
 	switch string(tag) {
 	case "select":
 		x := new(SessionConfigSelect)
@@ -709,6 +656,7 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
@@ -723,12 +671,7 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	}
 	return v.appendMembers(b)
 }
-func appendSessionConfigOptionVariant(b []byte, v SessionConfigOptionVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSessionConfigOptionVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelectOptions {
 	m := d.Mark()
 	switch d.Peek() {
@@ -736,11 +679,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("value", "name") || d.EmptyArray() {
 			var x []SessionConfigSelectOption
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectOption{}
 				for d.More(']') {
 					var e SessionConfigSelectOption
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsUngrouped(x)
@@ -748,19 +692,21 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("groupId", "name", "options") {
 			var x []SessionConfigSelectGroup
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectGroup{}
 				for d.More(']') {
 					var e SessionConfigSelectGroup
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsGrouped(x)
 		}
 	}
-	d.NoVariant(m, "SessionConfigSelectOptions", "array")
+	d.NoVariant(m, "SessionConfigSelectOptions", "array of object with value and name or array of object with groupId and name and options")
 	return nil
 }
+
 func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -772,6 +718,7 @@ func (v SessionConfigSelectOptionsUngrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -783,7 +730,10 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
-func appendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
+
+// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
+// The methods of a variant do not know the tag, so encode unions with this.
+func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -803,17 +753,10 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 	return v, nil
 }
 
-// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
-func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
-	return appendSessionConfigSelectOptions(b, v)
-}
-
-var tagOfAvailableCommand = []string{"type"}
-
 func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -821,7 +764,6 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAvailableCommand}
 	switch string(tag) {
 	case "command":
 		x := new(Command)
@@ -832,6 +774,7 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	x.decode(d, &o)
 	return x
 }
+
 func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandOther:
@@ -844,7 +787,10 @@ func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendAvailableCommand(b []byte, v AvailableCommand) []byte {
+
+// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -864,17 +810,10 @@ func DecodeAvailableCommand(b []byte) (AvailableCommand, error) {
 	return v, nil
 }
 
-// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
-	return appendAvailableCommand(b, v)
-}
-
-var tagOfAvailableCommandInput = []string{"type"}
-
 func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInput {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -882,7 +821,6 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAvailableCommandInput}
 	switch string(tag) {
 	case "text":
 		x := new(TextCommandInput)
@@ -893,6 +831,7 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 	x.decode(d, &o)
 	return x
 }
+
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandInputOther:
@@ -905,7 +844,10 @@ func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byt
 	}
 	return v.appendMembers(b)
 }
-func appendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
+
+// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -925,11 +867,6 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	return v, nil
 }
 
-// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
-	return appendAvailableCommandInput(b, v)
-}
 func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
 	m := d.Mark()
 	switch d.Peek() {
@@ -949,19 +886,24 @@ func decodeErrorData(d *jx.Dec, _ *jx.Outer) ErrorData {
 			}
 		}
 	}
-	_ = m
 	return ErrorDataOther{Raw: d.Raw()}
 }
+
 func (v *UnsupportedProtocolVersionErrorData) appendValue(b []byte) []byte {
 	return v.AppendJSON(b)
 }
+
 func (v *SessionNotFoundErrorData) appendValue(b []byte) []byte {
 	return v.AppendJSON(b)
 }
+
 func (v ErrorDataOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
-func appendErrorData(b []byte, v ErrorData) []byte {
+
+// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendErrorData(b []byte, v ErrorData) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -980,17 +922,10 @@ func DecodeErrorData(b []byte) (ErrorData, error) {
 	return v, nil
 }
 
-// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendErrorData(b []byte, v ErrorData) []byte {
-	return appendErrorData(b, v)
-}
-
-var tagOfSessionUpdate = []string{"sessionUpdate"}
-
 func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("sessionUpdate")
+	o := jx.Outer{Up: outer, Tag: "sessionUpdate"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -998,7 +933,6 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 		d.NoTag(m, "sessionUpdate")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionUpdate}
 	switch string(tag) {
 	case "user_message_chunk":
 		x := new(UserMessageChunk)
@@ -1083,6 +1017,7 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
@@ -1132,7 +1067,10 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendSessionUpdate(b []byte, v SessionUpdate) []byte {
+
+// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
+// a variant do not know the tag, so encode unions with this.
+func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1152,17 +1090,10 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 	return v, nil
 }
 
-// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
-func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
-	return appendSessionUpdate(b, v)
-}
-
-var tagOfBackgroundWork = []string{"type"}
-
 func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1170,7 +1101,6 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfBackgroundWork}
 	switch string(tag) {
 	case "terminal":
 		x := new(BackgroundTerminal)
@@ -1185,6 +1115,7 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	x.decode(d, &o)
 	return x
 }
+
 func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	switch v := v.(type) {
 	case *BackgroundWorkOther:
@@ -1199,7 +1130,10 @@ func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendBackgroundWork(b []byte, v BackgroundWork) []byte {
+
+// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
+// of a variant do not know the tag, so encode unions with this.
+func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1219,26 +1153,17 @@ func DecodeBackgroundWork(b []byte) (BackgroundWork, error) {
 	return v, nil
 }
 
-// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
-func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
-	return appendBackgroundWork(b, v)
-}
-
-var tagOfIdleStateUpdateVariant = []string{"stopReason"}
-
 func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVariant {
-	tag, found := d.Tag("stopReason")
+	o := jx.Outer{Up: outer, Tag: "stopReason"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
 	if !found {
-		o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 		x := new(IdleStateUpdateNone)
 		x.decode(d, &o)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 	switch string(tag) {
 	case "end_turn":
 		x := new(IdleStateUpdateEndTurn)
@@ -1269,6 +1194,7 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	x.decode(d, &o)
 	return x
 }
+
 func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []byte {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
@@ -1291,18 +1217,11 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	}
 	return v.appendMembers(b)
 }
-func appendIdleStateUpdateVariant(b []byte, v IdleStateUpdateVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendIdleStateUpdateVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfStateUpdate = []string{"state"}
 
 func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("state")
+	o := jx.Outer{Up: outer, Tag: "state"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1310,7 +1229,6 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 		d.NoTag(m, "state")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfStateUpdate}
 	switch string(tag) {
 	case "running":
 		x := new(RunningStateUpdate)
@@ -1329,6 +1247,7 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	x.decode(d, &o)
 	return x
 }
+
 func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	switch v := v.(type) {
 	case *StateUpdateOther:
@@ -1345,7 +1264,10 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendStateUpdate(b []byte, v StateUpdate) []byte {
+
+// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1364,17 +1286,10 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 	return v, nil
 }
 
-// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendStateUpdate(b []byte, v StateUpdate) []byte {
-	return appendStateUpdate(b, v)
-}
-
-var tagOfPlanUpdateContent = []string{"type"}
-
 func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1382,7 +1297,6 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfPlanUpdateContent}
 	switch string(tag) {
 	case "items":
 		x := new(PlanItems)
@@ -1393,6 +1307,7 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	x.decode(d, &o)
 	return x
 }
+
 func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
@@ -1405,7 +1320,10 @@ func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
+
+// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1425,17 +1343,10 @@ func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 	return v, nil
 }
 
-// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
-	return appendPlanUpdateContent(b, v)
-}
-
-var tagOfMCPServer = []string{"type"}
-
 func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1443,7 +1354,6 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMCPServer}
 	switch string(tag) {
 	case "http":
 		x := new(MCPServerHTTP)
@@ -1458,6 +1368,7 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	x.decode(d, &o)
 	return x
 }
+
 func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	switch v := v.(type) {
 	case *MCPServerOther:
@@ -1472,7 +1383,10 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendMCPServer(b []byte, v MCPServer) []byte {
+
+// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendMCPServer(b []byte, v MCPServer) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1491,17 +1405,10 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 	return v, nil
 }
 
-// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendMCPServer(b []byte, v MCPServer) []byte {
-	return appendMCPServer(b, v)
-}
-
-var tagOfReplayFrom = []string{"type"}
-
 func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1509,7 +1416,6 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfReplayFrom}
 	switch string(tag) {
 	case "start":
 		x := new(ReplayFromStart)
@@ -1520,6 +1426,7 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	x.decode(d, &o)
 	return x
 }
+
 func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	switch v := v.(type) {
 	case *ReplayFromOther:
@@ -1532,7 +1439,10 @@ func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	}
 	return v.appendMembers(b)
 }
-func appendReplayFrom(b []byte, v ReplayFrom) []byte {
+
+// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
+// variant do not know the tag, so encode unions with this.
+func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1551,17 +1461,10 @@ func DecodeReplayFrom(b []byte) (ReplayFrom, error) {
 	return v, nil
 }
 
-// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
-func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
-	return appendReplayFrom(b, v)
-}
-
-var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
-
 func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetSessionConfigOptionRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1569,7 +1472,6 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSetSessionConfigOptionRequestVariant}
 	switch string(tag) {
 	case "id":
 		x := new(SetSessionConfigOptionRequestID)
@@ -1584,6 +1486,7 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	x.decode(d, &o)
 	return x
 }
+
 func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	switch v := v.(type) {
 	case *SetSessionConfigOptionRequestOther:
@@ -1598,18 +1501,11 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	}
 	return v.appendMembers(b)
 }
-func appendSetSessionConfigOptionRequestVariant(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendSetSessionConfigOptionRequestVariantMembers(append(b, '{'), v), '}')
-}
-
-var tagOfRequestPermissionOutcome = []string{"outcome"}
 
 func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissionOutcome {
 	m := d.Mark()
-	tag, found := d.Tag("outcome")
+	o := jx.Outer{Up: outer, Tag: "outcome"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1617,7 +1513,6 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "outcome")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionOutcome}
 	switch string(tag) {
 	case "cancelled":
 		x := new(CancelledPermissionOutcome)
@@ -1632,6 +1527,7 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	x.decode(d, &o)
 	return x
 }
+
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
@@ -1646,7 +1542,10 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	}
 	return v.appendMembers(b)
 }
-func appendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
+
+// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1666,17 +1565,10 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 	return v, nil
 }
 
-// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
-	return appendRequestPermissionOutcome(b, v)
-}
-
-var tagOfCreateElicitationResponseVariant = []string{"action"}
-
 func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationResponseVariant {
 	m := d.Mark()
-	tag, found := d.Tag("action")
+	o := jx.Outer{Up: outer, Tag: "action"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1684,7 +1576,6 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 		d.NoTag(m, "action")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationResponseVariant}
 	switch string(tag) {
 	case "accept":
 		x := new(ElicitationAcceptAction)
@@ -1703,6 +1594,7 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	x.decode(d, &o)
 	return x
 }
+
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
@@ -1719,23 +1611,19 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	}
 	return v.appendMembers(b)
 }
-func appendCreateElicitationResponseVariant(b []byte, v CreateElicitationResponseVariant) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
-	return append(appendCreateElicitationResponseVariantMembers(append(b, '{'), v), '}')
-}
+
 func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentValue {
 	m := d.Mark()
 	switch d.Peek() {
 	case '[':
 		var x []string
 		if d.Array() {
+			list := d.Mark()
 			x = []string{}
 			for d.More(']') {
 				var e string
 				e = d.Str()
-				x = append(x, e)
+				x = append(jx.Grow(d, x, list), e)
 			}
 		}
 		if !d.Failed() || !d.Retry(m) {
@@ -1767,25 +1655,29 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 			return ElicitationContentValueNumber(x)
 		}
 	}
-	_ = m
 	return ElicitationContentValueOther{Raw: d.Raw()}
 }
+
 func (v ElicitationContentValueString) appendValue(b []byte) []byte {
 	b = jx.AppendString(b, string(v))
 	return b
 }
+
 func (v ElicitationContentValueInteger) appendValue(b []byte) []byte {
 	b = jx.AppendInt(b, int64(v))
 	return b
 }
+
 func (v ElicitationContentValueNumber) appendValue(b []byte) []byte {
 	b = jx.AppendFloat(b, float64(v))
 	return b
 }
+
 func (v ElicitationContentValueBoolean) appendValue(b []byte) []byte {
 	b = jx.AppendBool(b, bool(v))
 	return b
 }
+
 func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, '[')
 	for i := range v {
@@ -1797,10 +1689,14 @@ func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	b = append(b, ']')
 	return b
 }
+
 func (v ElicitationContentValueOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
-func appendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
+
+// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
+// methods of a variant do not know the tag, so encode unions with this.
+func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
 		return append(b, "null"...)
 	}
@@ -1818,10 +1714,4 @@ func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 		return nil, err
 	}
 	return v, nil
-}
-
-// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
-func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
-	return appendElicitationContentValue(b, v)
 }

@@ -8,9 +8,11 @@ import (
 )
 
 // RequestPermissionSubject: what a permission request is about.
-// It is one of *ToolCallPermissionSubject, *CommandPermissionSubject,
-// *RequestPermissionSubjectOther. Variants that this version does not know are kept in the
-// last.
+//
+// It is one of:
+//   - *ToolCallPermissionSubject, type "tool_call"
+//   - *CommandPermissionSubject, type "command"
+//   - *RequestPermissionSubjectOther, which keeps what this version does not know
 type RequestPermissionSubject interface {
 	isRequestPermissionSubject()
 	appendMembers(b []byte) []byte
@@ -18,8 +20,12 @@ type RequestPermissionSubject interface {
 }
 
 // ToolCallContent: something a tool call produced.
-// It is one of *Content, *Diff, *Terminal, *ToolCallContentOther. Variants that this version
-// does not know are kept in the last.
+//
+// It is one of:
+//   - *Content, type "content"
+//   - *Diff, type "diff"
+//   - *Terminal, type "terminal"
+//   - *ToolCallContentOther, which keeps what this version does not know
 type ToolCallContent interface {
 	isToolCallContent()
 	appendMembers(b []byte) []byte
@@ -28,8 +34,14 @@ type ToolCallContent interface {
 
 // ContentBlock: one piece of content in a prompt, an answer or a tool result. The shape is
 // that of MCP.
-// It is one of *TextContent, *ImageContent, *AudioContent, *ResourceLink, *EmbeddedResource,
-// *ContentBlockOther. Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *TextContent, type "text"
+//   - *ImageContent, type "image"
+//   - *AudioContent, type "audio"
+//   - *ResourceLink, type "resource_link"
+//   - *EmbeddedResource, type "resource"
+//   - *ContentBlockOther, which keeps what this version does not know
 type ContentBlock interface {
 	isContentBlock()
 	appendMembers(b []byte) []byte
@@ -37,7 +49,10 @@ type ContentBlock interface {
 }
 
 // EmbeddedResourceResource: the contents of an embedded resource, as text or as bytes.
-// It is one of *TextResourceContents, *BlobResourceContents.
+//
+// It is one of:
+//   - *TextResourceContents
+//   - *BlobResourceContents
 type EmbeddedResourceResource interface {
 	isEmbeddedResourceResource()
 	appendMembers(b []byte) []byte
@@ -45,9 +60,14 @@ type EmbeddedResourceResource interface {
 }
 
 // DiffChangeVariant is what makes the variants of DiffChange differ.
-// It is one of *DiffChangeAdd, *DiffChangeDelete, *DiffChangeModify, *DiffChangeMove,
-// *DiffChangeCopy, *DiffChangeOther. Variants that this version does not know are kept in the
-// last.
+//
+// It is one of:
+//   - *DiffChangeAdd, operation "add"
+//   - *DiffChangeDelete, operation "delete"
+//   - *DiffChangeModify, operation "modify"
+//   - *DiffChangeMove, operation "move"
+//   - *DiffChangeCopy, operation "copy"
+//   - *DiffChangeOther, which keeps what this version does not know
 type DiffChangeVariant interface {
 	isDiffChangeVariant()
 	appendMembers(b []byte) []byte
@@ -61,6 +81,7 @@ type DiffChangeAdd DiffPathChange
 func (v *DiffChangeAdd) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
+
 func (v *DiffChangeAdd) check(c *jx.Check) {
 	(*DiffPathChange)(v).check(c)
 }
@@ -72,6 +93,7 @@ type DiffChangeDelete DiffPathChange
 func (v *DiffChangeDelete) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
+
 func (v *DiffChangeDelete) check(c *jx.Check) {
 	(*DiffPathChange)(v).check(c)
 }
@@ -83,6 +105,7 @@ type DiffChangeModify DiffPathChange
 func (v *DiffChangeModify) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
+
 func (v *DiffChangeModify) check(c *jx.Check) {
 	(*DiffPathChange)(v).check(c)
 }
@@ -94,6 +117,7 @@ type DiffChangeMove DiffPathPairChange
 func (v *DiffChangeMove) appendMembers(b []byte) []byte {
 	return (*DiffPathPairChange)(v).appendMembers(b)
 }
+
 func (v *DiffChangeMove) check(c *jx.Check) {
 	(*DiffPathPairChange)(v).check(c)
 }
@@ -105,14 +129,18 @@ type DiffChangeCopy DiffPathPairChange
 func (v *DiffChangeCopy) appendMembers(b []byte) []byte {
 	return (*DiffPathPairChange)(v).appendMembers(b)
 }
+
 func (v *DiffChangeCopy) check(c *jx.Check) {
 	(*DiffPathPairChange)(v).check(c)
 }
 
 // CreateElicitationRequestVariant is what makes the variants of CreateElicitationRequest
 // differ.
-// It is one of *ElicitationFormMode, *ElicitationURLMode, *CreateElicitationRequestOther.
-// Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *ElicitationFormMode, mode "form"
+//   - *ElicitationURLMode, mode "url"
+//   - *CreateElicitationRequestOther, which keeps what this version does not know
 type CreateElicitationRequestVariant interface {
 	isCreateElicitationRequestVariant()
 	appendMembers(b []byte) []byte
@@ -121,7 +149,10 @@ type CreateElicitationRequestVariant interface {
 
 // CreateElicitationRequestOtherVariant is what makes the variants of CreateElicitationRequest
 // differ.
-// It is one of *ElicitationSessionScope, *ElicitationRequestScope.
+//
+// It is one of:
+//   - *ElicitationSessionScope
+//   - *ElicitationRequestScope
 type CreateElicitationRequestOtherVariant interface {
 	isCreateElicitationRequestOtherVariant()
 	appendMembers(b []byte) []byte
@@ -129,9 +160,14 @@ type CreateElicitationRequestOtherVariant interface {
 }
 
 // ElicitationPropertySchema: one field of a form, by its JSON Schema type.
-// It is one of *StringPropertySchema, *NumberPropertySchema, *IntegerPropertySchema,
-// *BooleanPropertySchema, *MultiSelectPropertySchema, *ElicitationPropertySchemaOther.
-// Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *StringPropertySchema, type "string"
+//   - *NumberPropertySchema, type "number"
+//   - *IntegerPropertySchema, type "integer"
+//   - *BooleanPropertySchema, type "boolean"
+//   - *MultiSelectPropertySchema, type "array"
+//   - *ElicitationPropertySchemaOther, which keeps what this version does not know
 type ElicitationPropertySchema interface {
 	isElicitationPropertySchema()
 	appendMembers(b []byte) []byte
@@ -139,8 +175,11 @@ type ElicitationPropertySchema interface {
 }
 
 // MultiSelectItems: the values of a field with many choices.
-// It is one of *StringMultiSelectItems, *TitledMultiSelectItems, *MultiSelectItemsOther.
-// Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *StringMultiSelectItems, type "string"
+//   - *TitledMultiSelectItems
+//   - *MultiSelectItemsOther, which keeps what this version does not know
 type MultiSelectItems interface {
 	isMultiSelectItems()
 	appendMembers(b []byte) []byte
@@ -148,7 +187,10 @@ type MultiSelectItems interface {
 }
 
 // ElicitationFormModeVariant is what makes the variants of ElicitationFormMode differ.
-// It is one of *ElicitationSessionScope, *ElicitationRequestScope.
+//
+// It is one of:
+//   - *ElicitationSessionScope
+//   - *ElicitationRequestScope
 type ElicitationFormModeVariant interface {
 	isElicitationFormModeVariant()
 	appendMembers(b []byte) []byte
@@ -156,7 +198,10 @@ type ElicitationFormModeVariant interface {
 }
 
 // ElicitationURLModeVariant is what makes the variants of ElicitationURLMode differ.
-// It is one of *ElicitationSessionScope, *ElicitationRequestScope.
+//
+// It is one of:
+//   - *ElicitationSessionScope
+//   - *ElicitationRequestScope
 type ElicitationURLModeVariant interface {
 	isElicitationURLModeVariant()
 	appendMembers(b []byte) []byte
@@ -164,8 +209,11 @@ type ElicitationURLModeVariant interface {
 }
 
 // AuthMethod: one way to sign in.
-// It is one of *AuthMethodTerminal, *AuthMethodAgent, *AuthMethodOther. Variants that this
-// version does not know are kept in the last.
+//
+// It is one of:
+//   - *AuthMethodTerminal, type "terminal"
+//   - *AuthMethodAgent, type "agent"
+//   - *AuthMethodOther, which keeps what this version does not know
 type AuthMethod interface {
 	isAuthMethod()
 	appendMembers(b []byte) []byte
@@ -173,8 +221,11 @@ type AuthMethod interface {
 }
 
 // SessionConfigOptionVariant is what makes the variants of SessionConfigOption differ.
-// It is one of *SessionConfigSelect, *SessionConfigBoolean, *SessionConfigOptionOther.
-// Variants that this version does not know are kept in the last.
+//
+// It is one of:
+//   - *SessionConfigSelect, type "select"
+//   - *SessionConfigBoolean, type "boolean"
+//   - *SessionConfigOptionOther, which keeps what this version does not know
 type SessionConfigOptionVariant interface {
 	isSessionConfigOptionVariant()
 	appendMembers(b []byte) []byte
@@ -182,7 +233,10 @@ type SessionConfigOptionVariant interface {
 }
 
 // SessionConfigSelectOptions: the values of a setting: all plain or all in groups.
-// It is one of SessionConfigSelectOptionsUngrouped, SessionConfigSelectOptionsGrouped.
+//
+// It is one of:
+//   - SessionConfigSelectOptionsUngrouped
+//   - SessionConfigSelectOptionsGrouped
 type SessionConfigSelectOptions interface {
 	isSessionConfigSelectOptions()
 	appendValue(b []byte) []byte
@@ -198,8 +252,10 @@ type SessionConfigSelectOptionsUngrouped []SessionConfigSelectOption
 type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 
 // AvailableCommand: something the user can call by name in a prompt.
-// It is one of *Command, *AvailableCommandOther. Variants that this version does not know are
-// kept in the last.
+//
+// It is one of:
+//   - *Command, type "command"
+//   - *AvailableCommandOther, which keeps what this version does not know
 type AvailableCommand interface {
 	isAvailableCommand()
 	appendMembers(b []byte) []byte
@@ -207,8 +263,10 @@ type AvailableCommand interface {
 }
 
 // AvailableCommandInput: what a slash command takes after its name.
-// It is one of *TextCommandInput, *AvailableCommandInputOther. Variants that this version does
-// not know are kept in the last.
+//
+// It is one of:
+//   - *TextCommandInput, type "text"
+//   - *AvailableCommandInputOther, which keeps what this version does not know
 type AvailableCommandInput interface {
 	isAvailableCommandInput()
 	appendMembers(b []byte) []byte
@@ -216,8 +274,11 @@ type AvailableCommandInput interface {
 }
 
 // ErrorData: further detail of an error: a shape that belongs to the error code, or any JSON.
-// It is one of *UnsupportedProtocolVersionErrorData, *SessionNotFoundErrorData,
-// ErrorDataOther.
+//
+// It is one of:
+//   - *UnsupportedProtocolVersionErrorData
+//   - *SessionNotFoundErrorData
+//   - ErrorDataOther
 type ErrorData interface {
 	isErrorData()
 	appendValue(b []byte) []byte
@@ -231,12 +292,28 @@ type ErrorDataOther struct {
 }
 
 // SessionUpdate: what happened in a session.
-// It is one of *UserMessageChunk, *UserMessage, *AgentMessageChunk, *AgentMessage,
-// *AgentThoughtChunk, *AgentThought, StateUpdate, *ToolCallContentChunk, *ToolCallUpdate,
-// *TerminalUpdate, *TerminalOutputChunk, *PlanUpdate, *AvailableCommandsUpdate,
-// *ConfigOptionUpdate, *SessionInfoUpdate, *UsageUpdate, *Notice, *CompactionUpdate,
-// *CompactionSummaryChunk, *SessionUpdateOther. Variants that this version does not know are
-// kept in the last.
+//
+// It is one of:
+//   - *UserMessageChunk, sessionUpdate "user_message_chunk"
+//   - *UserMessage, sessionUpdate "user_message"
+//   - *AgentMessageChunk, sessionUpdate "agent_message_chunk"
+//   - *AgentMessage, sessionUpdate "agent_message"
+//   - *AgentThoughtChunk, sessionUpdate "agent_thought_chunk"
+//   - *AgentThought, sessionUpdate "agent_thought"
+//   - StateUpdate, sessionUpdate "state_update"
+//   - *ToolCallContentChunk, sessionUpdate "tool_call_content_chunk"
+//   - *ToolCallUpdate, sessionUpdate "tool_call_update"
+//   - *TerminalUpdate, sessionUpdate "terminal_update"
+//   - *TerminalOutputChunk, sessionUpdate "terminal_output_chunk"
+//   - *PlanUpdate, sessionUpdate "plan_update"
+//   - *AvailableCommandsUpdate, sessionUpdate "available_commands_update"
+//   - *ConfigOptionUpdate, sessionUpdate "config_option_update"
+//   - *SessionInfoUpdate, sessionUpdate "session_info_update"
+//   - *UsageUpdate, sessionUpdate "usage_update"
+//   - *Notice, sessionUpdate "notice"
+//   - *CompactionUpdate, sessionUpdate "compaction_update"
+//   - *CompactionSummaryChunk, sessionUpdate "compaction_summary_chunk"
+//   - *SessionUpdateOther, which keeps what this version does not know
 type SessionUpdate interface {
 	isSessionUpdate()
 	appendMembers(b []byte) []byte
@@ -250,6 +327,7 @@ type UserMessageChunk ContentChunk
 func (v *UserMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
+
 func (v *UserMessageChunk) check(c *jx.Check) {
 	(*ContentChunk)(v).check(c)
 }
@@ -261,6 +339,7 @@ type AgentMessageChunk ContentChunk
 func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
+
 func (v *AgentMessageChunk) check(c *jx.Check) {
 	(*ContentChunk)(v).check(c)
 }
@@ -272,14 +351,18 @@ type AgentThoughtChunk ContentChunk
 func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
+
 func (v *AgentThoughtChunk) check(c *jx.Check) {
 	(*ContentChunk)(v).check(c)
 }
 
 // BackgroundWork: one piece of work that goes on apart from the foreground. The client knows
 // it already as a terminal or a tool call, and it is listed once.
-// It is one of *BackgroundTerminal, *BackgroundToolCall, *BackgroundWorkOther. Variants that
-// this version does not know are kept in the last.
+//
+// It is one of:
+//   - *BackgroundTerminal, type "terminal"
+//   - *BackgroundToolCall, type "tool_call"
+//   - *BackgroundWorkOther, which keeps what this version does not know
 type BackgroundWork interface {
 	isBackgroundWork()
 	appendMembers(b []byte) []byte
@@ -287,10 +370,16 @@ type BackgroundWork interface {
 }
 
 // IdleStateUpdateVariant is what makes the variants of IdleStateUpdate differ.
-// It is one of *IdleStateUpdateEndTurn, *IdleStateUpdateMaxTokens,
-// *IdleStateUpdateMaxTurnRequests, *IdleStateUpdateRefusal, *IdleStateUpdateCancelled,
-// *ErrorStopReason, *IdleStateUpdateNone, *IdleStateUpdateOther. Variants that this version
-// does not know are kept in the last.
+//
+// It is one of:
+//   - *IdleStateUpdateEndTurn, stopReason "end_turn"
+//   - *IdleStateUpdateMaxTokens, stopReason "max_tokens"
+//   - *IdleStateUpdateMaxTurnRequests, stopReason "max_turn_requests"
+//   - *IdleStateUpdateRefusal, stopReason "refusal"
+//   - *IdleStateUpdateCancelled, stopReason "cancelled"
+//   - *ErrorStopReason, stopReason "error"
+//   - *IdleStateUpdateNone
+//   - *IdleStateUpdateOther, which keeps what this version does not know
 type IdleStateUpdateVariant interface {
 	isIdleStateUpdateVariant()
 	appendMembers(b []byte) []byte
@@ -299,8 +388,13 @@ type IdleStateUpdateVariant interface {
 
 // StateUpdate: what the session is doing in the foreground, with or without a prompt. Each
 // report replaces the one before; repeating it means nothing new. Sessions begin idle.
-// It is one of *RunningStateUpdate, *IdleStateUpdate, *RequiresActionStateUpdate,
-// *StateUpdateOther. Variants that this version does not know are kept in the last.
+// It is the variant "state_update" of SessionUpdate.
+//
+// It is one of:
+//   - *RunningStateUpdate, state "running"
+//   - *IdleStateUpdate, state "idle"
+//   - *RequiresActionStateUpdate, state "requires_action"
+//   - *StateUpdateOther, which keeps what this version does not know
 type StateUpdate interface {
 	isStateUpdate()
 	appendMembers(b []byte) []byte
@@ -308,8 +402,10 @@ type StateUpdate interface {
 }
 
 // PlanUpdateContent: the content of a named plan, in one of several forms.
-// It is one of *PlanItems, *PlanUpdateContentOther. Variants that this version does not know
-// are kept in the last.
+//
+// It is one of:
+//   - *PlanItems, type "items"
+//   - *PlanUpdateContentOther, which keeps what this version does not know
 type PlanUpdateContent interface {
 	isPlanUpdateContent()
 	appendMembers(b []byte) []byte
@@ -317,8 +413,11 @@ type PlanUpdateContent interface {
 }
 
 // MCPServer: an MCP server for the agent to connect to, by transport.
-// It is one of *MCPServerHTTP, *MCPServerStdio, *MCPServerOther. Variants that this version
-// does not know are kept in the last.
+//
+// It is one of:
+//   - *MCPServerHTTP, type "http"
+//   - *MCPServerStdio, type "stdio"
+//   - *MCPServerOther, which keeps what this version does not know
 type MCPServer interface {
 	isMCPServer()
 	appendMembers(b []byte) []byte
@@ -326,8 +425,10 @@ type MCPServer interface {
 }
 
 // ReplayFrom: the place in the history where a replay begins; what is there is replayed too.
-// It is one of *ReplayFromStart, *ReplayFromOther. Variants that this version does not know
-// are kept in the last.
+//
+// It is one of:
+//   - *ReplayFromStart, type "start"
+//   - *ReplayFromOther, which keeps what this version does not know
 type ReplayFrom interface {
 	isReplayFrom()
 	appendMembers(b []byte) []byte
@@ -336,9 +437,11 @@ type ReplayFrom interface {
 
 // SetSessionConfigOptionRequestVariant is what makes the variants of
 // SetSessionConfigOptionRequest differ.
-// It is one of *SetSessionConfigOptionRequestID, *SetSessionConfigOptionRequestBoolean,
-// *SetSessionConfigOptionRequestOther. Variants that this version does not know are kept in
-// the last.
+//
+// It is one of:
+//   - *SetSessionConfigOptionRequestID, type "id"
+//   - *SetSessionConfigOptionRequestBoolean, type "boolean"
+//   - *SetSessionConfigOptionRequestOther, which keeps what this version does not know
 type SetSessionConfigOptionRequestVariant interface {
 	isSetSessionConfigOptionRequestVariant()
 	appendMembers(b []byte) []byte
@@ -346,9 +449,11 @@ type SetSessionConfigOptionRequestVariant interface {
 }
 
 // RequestPermissionOutcome: what became of a permission request.
-// It is one of *CancelledPermissionOutcome, *SelectedPermissionOutcome,
-// *RequestPermissionOutcomeOther. Variants that this version does not know are kept in the
-// last.
+//
+// It is one of:
+//   - *CancelledPermissionOutcome, outcome "cancelled"
+//   - *SelectedPermissionOutcome, outcome "selected"
+//   - *RequestPermissionOutcomeOther, which keeps what this version does not know
 type RequestPermissionOutcome interface {
 	isRequestPermissionOutcome()
 	appendMembers(b []byte) []byte
@@ -357,9 +462,12 @@ type RequestPermissionOutcome interface {
 
 // CreateElicitationResponseVariant is what makes the variants of CreateElicitationResponse
 // differ.
-// It is one of *ElicitationAcceptAction, *CreateElicitationResponseDecline,
-// *CreateElicitationResponseCancel, *CreateElicitationResponseOther. Variants that this
-// version does not know are kept in the last.
+//
+// It is one of:
+//   - *ElicitationAcceptAction, action "accept"
+//   - *CreateElicitationResponseDecline, action "decline"
+//   - *CreateElicitationResponseCancel, action "cancel"
+//   - *CreateElicitationResponseOther, which keeps what this version does not know
 type CreateElicitationResponseVariant interface {
 	isCreateElicitationResponseVariant()
 	appendMembers(b []byte) []byte
@@ -367,9 +475,14 @@ type CreateElicitationResponseVariant interface {
 }
 
 // ElicitationContentValue: the value of one form field.
-// It is one of ElicitationContentValueString, ElicitationContentValueInteger,
-// ElicitationContentValueNumber, ElicitationContentValueBoolean,
-// ElicitationContentValueStringArray, ElicitationContentValueOther.
+//
+// It is one of:
+//   - ElicitationContentValueString
+//   - ElicitationContentValueInteger
+//   - ElicitationContentValueNumber
+//   - ElicitationContentValueBoolean
+//   - ElicitationContentValueStringArray
+//   - ElicitationContentValueOther
 type ElicitationContentValue interface {
 	isElicitationContentValue()
 	appendValue(b []byte) []byte

@@ -71,7 +71,6 @@ func (l *lowering) field(owner, wire string, n *schema.Node, required bool) *Fie
 // allowed beside it.
 func (l *lowering) typeRef(n *schema.Node) (ref TypeRef, nullable bool) {
 	if r := n.Ref(); r != "" {
-		l.known(n.Ptr, r)
 		return TypeRef{Ref: r}, false
 	}
 	if _, branches := alternatives(n); branches != nil {

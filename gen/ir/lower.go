@@ -20,10 +20,7 @@ func Lower(d *schema.Document, o Overlay) (*Spec, error) {
 	if o.Secrets == nil {
 		o.Secrets = noMarks{}
 	}
-	l := &lowering{overlay: o, defs: map[string]bool{}}
-	for _, n := range d.Defs {
-		l.defs[n] = true
-	}
+	l := &lowering{overlay: o}
 	s := &Spec{ByName: map[string]*Type{}}
 	for _, n := range d.Defs {
 		t := l.definition(n, d.Def(n))
@@ -44,7 +41,6 @@ func Lower(d *schema.Document, o Overlay) (*Spec, error) {
 
 type lowering struct {
 	overlay Overlay
-	defs    map[string]bool
 	errs    []string
 }
 
@@ -66,7 +62,6 @@ func (l *lowering) definition(name string, n *schema.Node) *Type {
 		t.Kind = Envelope
 	case branches == nil && n.Ref() != "":
 		t.Kind, t.Target = Alias, n.Ref()
-		l.known(n.Ptr, t.Target)
 	case branches == nil && ty == "object":
 		t.Kind = Object
 		if ap := n.Get("additionalProperties"); ap != nil && ap.Kind == '{' {
@@ -144,10 +139,4 @@ func (l *lowering) enum(t *Type, branches []*schema.Node) bool {
 		t.Kind, t.Format = EnumInt, branches[0].Get("format").Text()
 	}
 	return true
-}
-
-func (l *lowering) known(at, ref string) {
-	if !l.defs[ref] {
-		l.fail(at, "refers to %q, which is not defined", ref)
-	}
 }

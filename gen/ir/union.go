@@ -80,9 +80,6 @@ func (l *lowering) branches(owner, ptr, keyword string, branches []*schema.Node)
 
 func (l *lowering) variant(owner string, b *schema.Node) *Variant {
 	v := &Variant{Title: b.Get("title").Text(), Ref: payload(b), Node: b}
-	if v.Ref != "" {
-		l.known(b.Ptr, v.Ref)
-	}
 	v.Doc = l.overlay.Words.Variant(owner, v.Title)
 	return v
 }

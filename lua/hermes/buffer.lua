@@ -32,6 +32,7 @@ local function real(path)
   return dir and vim.fs.joinpath(dir, vim.fs.basename(path))
 end
 
+--- The loaded buffer that shows a file.
 ---@param path string absolute
 ---@return integer? buf
 function M.find(path)

@@ -191,7 +191,7 @@ function M.emit(name, data)
   if require("hermes.config").get().compat.flat then
     data = flatten(name, data)
   end
-  M.guard("the state", require("hermes.state").update, name, data)
+  local follow = M.guard("the state", require("hermes.state").update, name, data)
   if next(listeners) then
     call_listeners(name, data)
   end
@@ -201,6 +201,9 @@ function M.emit(name, data)
     if vim.fn.exists("#User#" .. alias) == 1 then
       exec(alias, vim.tbl_extend("force", data, { alias_of = name }))
     end
+  end
+  if follow then
+    M.emit(follow.name, follow.data)
   end
 end
 

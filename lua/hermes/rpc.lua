@@ -200,11 +200,9 @@ local function to_agent(op, method, params, opts, prefix)
   local id = M.new_id(prefix or "op")
   if not agent then
     ops[id] = info
-    local err = session_id and ("no agent has a session %q"):format(session_id)
-      or "no agent is connected; call hermes.connect(name) first, or name one of several"
-    local kind = session_id and "unknown_session" or "not_connected"
+    local err = "no agent is connected; call hermes.connect(name) first, or name one of several"
     vim.schedule(function()
-      M.finish(id, { kind = kind, message = err })
+      M.finish(id, { kind = "not_connected", message = err })
     end)
     return id
   end

@@ -31,23 +31,19 @@ local M = {}
 local agents = {} ---@type table<string, hermes.AgentState>
 local current ---@type string? agent used last
 
-local function agent(name)
-  agents[name] = agents[name] or { name = name, state = "disconnected", sessions = {} }
-  return agents[name]
-end
-
-local function session(data)
-  local sessions = agent(data.agent).sessions
+---@param data table
+---@return hermes.SessionState
+local function open(data)
+  local sessions = agents[data.agent].sessions
   local id = data.sessionId
-  if not sessions[id] then
-    sessions[id] = {
+  sessions[id] = sessions[id]
+    or {
       sessionId = id,
       agent = data.agent,
       state = "idle",
       toolCalls = {},
       queue = {},
     }
-  end
   return sessions[id]
 end
 
@@ -75,20 +71,22 @@ end
 
 local function tool_call(s, data)
   local call = merge_call(s, data.update or {})
-  if call then
-    require("hermes.events").emit("ToolCallState", {
-      agent = data.agent,
-      sessionId = data.sessionId,
-      promptId = data.promptId,
-      seq = data.seq,
-      replay = data.replay,
-      toolCall = call,
-    })
-  end
+  return call
+    and {
+      name = "ToolCallState",
+      data = {
+        agent = data.agent,
+        sessionId = data.sessionId,
+        promptId = data.promptId,
+        seq = data.seq,
+        replay = data.replay,
+        toolCall = call,
+      },
+    }
 end
 
 local function forget(_, data)
-  agent(data.agent).sessions[data.sessionId] = nil
+  agents[data.agent].sessions[data.sessionId] = nil
 end
 
 local on_session = {
@@ -142,19 +140,26 @@ local on_session = {
 ---Called before anybody else hears of an event.
 ---@param name string
 ---@param data table
+---@return { name: string, data: table }? follow event to fire after this one
 function M.update(name, data)
-  if name == "ConnectionInitialized" then
-    local a = agent(data.agent)
+  local a = agents[data.agent]
+  if name == "StateChanged" and not data.sessionId then
+    if data.to == "disconnected" then
+      M.agent_gone(data.agent)
+      return
+    end
+    agents[data.agent] = a or { name = data.agent, sessions = {} }
+    agents[data.agent].state = data.to
+  elseif not a then -- a late word about an agent that is gone
+    return
+  elseif name == "ConnectionInitialized" then
     for _, key in ipairs({ "agentInfo", "agentCapabilities", "authMethods", "protocolVersion" }) do
       a[key] = data[key]
     end
-  elseif name == "StateChanged" and not data.sessionId then
-    agent(data.agent).state = data.to
-    if data.to == "disconnected" then
-      M.agent_gone(data.agent)
-    end
-  elseif on_session[name] and data.sessionId and data.agent then
-    on_session[name](session(data), data)
+  elseif on_session[name] and data.sessionId then
+    local known = on_session[name] == opened or data.replay
+    local s = known and open(data) or a.sessions[data.sessionId]
+    return s and on_session[name](s, data)
   end
 end
 
@@ -189,18 +194,15 @@ end
 ---@param session_id? string
 ---@return string? name
 function M.agent_for(session_id)
-  local only = next(agents)
-  if not session_id then
-    return current or (only and next(agents, only) == nil and only or nil)
-  end
-  if current and agents[current] and agents[current].sessions[session_id] then
-    return current
-  end
-  for name, a in pairs(agents) do
-    if a.sessions[session_id] then
-      return name
+  if session_id and not (current and agents[current] and agents[current].sessions[session_id]) then
+    for name, a in pairs(agents) do
+      if a.sessions[session_id] then
+        return name
+      end
     end
   end
+  local only = next(agents)
+  return current or (only and next(agents, only) == nil and only or nil)
 end
 
 ---@param name string

@@ -123,7 +123,7 @@ func (s *State) addChunk(role Role, c *acp.ContentChunk) {
 func (m *message) append(s *State, c acp.ContentBlock) {
 	m.view = nil
 	text, ok := c.(*acp.TextContent)
-	if !ok || text.Annotations != nil || text.Meta != nil {
+	if !ok || text.Annotations != nil || text.Meta != nil || text.Extra != nil {
 		n := s.blockSize(c)
 		m.blocks = append(m.blocks, block{other: c, bytes: n})
 		m.bytes += n
@@ -196,7 +196,7 @@ type toolCall struct {
 func asUpdate(c *acp.ToolCall) *acp.ToolCallUpdate {
 	return &acp.ToolCallUpdate{
 		ToolCallID: c.ToolCallID, Title: acp.Some(c.Title), Name: c.Name, Kind: c.Kind, Status: c.Status,
-		Content: c.Content, Locations: c.Locations, RawInput: c.RawInput, RawOutput: c.RawOutput, Meta: c.Meta,
+		Content: c.Content, Locations: c.Locations, RawInput: c.RawInput, RawOutput: c.RawOutput, Meta: c.Meta, Extra: c.Extra,
 	}
 }
 
@@ -228,6 +228,9 @@ func merge(call acp.ToolCall, u *acp.ToolCallUpdate) acp.ToolCall {
 	}
 	if u.Meta != nil {
 		call.Meta = u.Meta
+	}
+	if u.Extra != nil {
+		call.Extra = u.Extra
 	}
 	return call
 }
@@ -274,7 +277,7 @@ func (c *toolCall) size() int    { return c.bytes }
 
 func (c *toolCall) cut(limit int) {
 	v := *c.view
-	v.Content, v.RawInput, v.RawOutput, v.Meta, v.Truncated = nil, nil, nil, nil, true
+	v.Content, v.RawInput, v.RawOutput, v.Meta, v.Extra, v.Truncated = nil, nil, nil, nil, nil, true
 	if len(v.Title) > limit {
 		v.Title = strings.ToValidUTF8(v.Title[:limit], "")
 	}

@@ -21,6 +21,7 @@ type command struct {
 
 var commands = []command{
 	{"host", "serve a Neovim over stdin and stdout; Neovim starts this itself", host},
+	{"demo-agent", "be a small agent over stdin and stdout: no account, no network", demoAgent},
 	{"agents", "list the agents known by name", agents},
 	{"version", "print the version", printVersion},
 }

@@ -31,6 +31,7 @@ func (v *RequestPermissionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionSubjectOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -39,6 +40,7 @@ func (v *RequestPermissionSubjectOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallUpdate) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -71,6 +73,7 @@ func (v *ToolCallUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallContentOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -79,6 +82,7 @@ func (v *ToolCallContentOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ContentBlockOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -87,6 +91,7 @@ func (v *ContentBlockOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Annotations) check(c *jx.Check) {
 	if v.Priority.OK {
 		c.In("priority")
@@ -106,6 +111,7 @@ func (v *Annotations) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TextContent) check(c *jx.Check) {
 	if v.Annotations != nil {
 		c.In("annotations")
@@ -120,6 +126,7 @@ func (v *TextContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ImageContent) check(c *jx.Check) {
 	c.In("data")
 	if !jx.IsBase64(v.Data) {
@@ -146,6 +153,7 @@ func (v *ImageContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AudioContent) check(c *jx.Check) {
 	c.In("data")
 	if !jx.IsBase64(v.Data) {
@@ -165,6 +173,7 @@ func (v *AudioContent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Icon) check(c *jx.Check) {
 	c.In("src")
 	if !jx.IsURI(v.Src) {
@@ -179,6 +188,7 @@ func (v *Icon) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResourceLink) check(c *jx.Check) {
 	c.In("uri")
 	if !jx.IsURI(v.URI) {
@@ -207,6 +217,7 @@ func (v *ResourceLink) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TextResourceContents) check(c *jx.Check) {
 	c.In("uri")
 	if !jx.IsURI(v.URI) {
@@ -221,6 +232,7 @@ func (v *TextResourceContents) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BlobResourceContents) check(c *jx.Check) {
 	c.In("blob")
 	if !jx.IsBase64(v.Blob) {
@@ -240,6 +252,7 @@ func (v *BlobResourceContents) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EmbeddedResource) check(c *jx.Check) {
 	c.In("resource")
 	checkEmbeddedResourceResource(c, v.Resource)
@@ -257,6 +270,7 @@ func (v *EmbeddedResource) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Content) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -269,6 +283,7 @@ func (v *Content) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffChange) check(c *jx.Check) {
 	checkDiffChangeVariant(c, v.Variant)
 }
@@ -279,6 +294,7 @@ func (v *DiffChange) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffChangeOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -287,6 +303,7 @@ func (v *DiffChangeOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffPathChange) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -295,6 +312,7 @@ func (v *DiffPathChange) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffPathPairChange) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -303,6 +321,7 @@ func (v *DiffPathPairChange) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DiffPatch) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -311,6 +330,7 @@ func (v *DiffPatch) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Diff) check(c *jx.Check) {
 	c.In("changes")
 	for i := range v.Changes {
@@ -332,6 +352,7 @@ func (v *Diff) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Terminal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -340,6 +361,7 @@ func (v *Terminal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallLocation) check(c *jx.Check) {
 	if v.Line.OK {
 		c.In("line")
@@ -356,6 +378,7 @@ func (v *ToolCallLocation) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallCapabilities) check(c *jx.Check) {
 	if v.Cancel != nil {
 		c.In("cancel")
@@ -370,6 +393,7 @@ func (v *ToolCallCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallCancelCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -378,6 +402,7 @@ func (v *ToolCallCancelCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallPermissionSubject) check(c *jx.Check) {
 	c.In("toolCall")
 	v.ToolCall.check(c)
@@ -390,6 +415,7 @@ func (v *ToolCallPermissionSubject) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CommandPermissionSubject) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -398,6 +424,7 @@ func (v *CommandPermissionSubject) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PermissionOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -406,6 +433,7 @@ func (v *PermissionOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationRequest) check(c *jx.Check) {
 	checkCreateElicitationRequestVariant(c, v.Variant)
 }
@@ -416,6 +444,7 @@ func (v *CreateElicitationRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationRequestOther) check(c *jx.Check) {
 	checkCreateElicitationRequestOtherVariant(c, v.Variant)
 }
@@ -426,6 +455,7 @@ func (v *CreateElicitationRequestOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationSessionScope) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -434,6 +464,7 @@ func (v *ElicitationSessionScope) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationRequestScope) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -442,6 +473,7 @@ func (v *ElicitationRequestScope) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationSchema) check(c *jx.Check) {
 	c.In("type")
 	if !v.Type.Known() {
@@ -464,6 +496,7 @@ func (v *ElicitationSchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationPropertySchemaOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -472,6 +505,7 @@ func (v *ElicitationPropertySchemaOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EnumOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -480,6 +514,7 @@ func (v *EnumOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StringPropertySchema) check(c *jx.Check) {
 	if v.Enum != nil {
 		c.In("enum")
@@ -508,6 +543,7 @@ func (v *StringPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NumberPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -516,6 +552,7 @@ func (v *NumberPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IntegerPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -524,6 +561,7 @@ func (v *IntegerPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BooleanPropertySchema) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -532,6 +570,7 @@ func (v *BooleanPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MultiSelectItemsOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -540,6 +579,7 @@ func (v *MultiSelectItemsOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StringMultiSelectItems) check(c *jx.Check) {
 	c.In("enum")
 	if len(v.Enum) < 1 {
@@ -554,6 +594,7 @@ func (v *StringMultiSelectItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TitledMultiSelectItems) check(c *jx.Check) {
 	c.In("anyOf")
 	if len(v.AnyOf) < 1 {
@@ -573,6 +614,7 @@ func (v *TitledMultiSelectItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MultiSelectPropertySchema) check(c *jx.Check) {
 	c.In("items")
 	checkMultiSelectItems(c, v.Items)
@@ -585,6 +627,7 @@ func (v *MultiSelectPropertySchema) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationFormMode) check(c *jx.Check) {
 	c.In("requestedSchema")
 	v.RequestedSchema.check(c)
@@ -598,6 +641,7 @@ func (v *ElicitationFormMode) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationURLMode) check(c *jx.Check) {
 	c.In("url")
 	if !jx.IsURI(v.URL) {
@@ -613,6 +657,7 @@ func (v *ElicitationURLMode) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MessageMCPRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -621,6 +666,7 @@ func (v *MessageMCPRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -629,6 +675,7 @@ func (v *ExtRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *InitializeResponse) check(c *jx.Check) {
 	c.In("info")
 	v.Info.check(c)
@@ -655,6 +702,7 @@ func (v *InitializeResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Implementation) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -663,6 +711,7 @@ func (v *Implementation) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentCapabilities) check(c *jx.Check) {
 	if v.Session != nil {
 		c.In("session")
@@ -687,6 +736,7 @@ func (v *AgentCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionCapabilities) check(c *jx.Check) {
 	if v.Prompt != nil {
 		c.In("prompt")
@@ -741,6 +791,7 @@ func (v *SessionCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptCapabilities) check(c *jx.Check) {
 	if v.Image != nil {
 		c.In("image")
@@ -765,6 +816,7 @@ func (v *PromptCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptImageCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -773,6 +825,7 @@ func (v *PromptImageCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptAudioCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -781,6 +834,7 @@ func (v *PromptAudioCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptEmbeddedContextCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -789,6 +843,7 @@ func (v *PromptEmbeddedContextCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPCapabilities) check(c *jx.Check) {
 	if v.Stdio != nil {
 		c.In("stdio")
@@ -813,6 +868,7 @@ func (v *MCPCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPStdioCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -821,6 +877,7 @@ func (v *MCPStdioCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPHTTPCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -829,6 +886,7 @@ func (v *MCPHTTPCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPACPCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -837,6 +895,7 @@ func (v *MCPACPCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionDeleteCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -845,6 +904,7 @@ func (v *SessionDeleteCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionAdditionalDirectoriesCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -853,6 +913,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionSystemPromptCapabilities) check(c *jx.Check) {
 	if v.Mode != nil {
 		c.In("mode")
@@ -867,6 +928,7 @@ func (v *SessionSystemPromptCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionSystemPromptModeCapabilities) check(c *jx.Check) {
 	if v.Override != nil {
 		c.In("override")
@@ -881,6 +943,7 @@ func (v *SessionSystemPromptModeCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionSystemPromptOverrideCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -889,6 +952,7 @@ func (v *SessionSystemPromptOverrideCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionForkCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -897,6 +961,7 @@ func (v *SessionForkCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionArchiveCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -905,6 +970,7 @@ func (v *SessionArchiveCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionStatusCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -913,6 +979,7 @@ func (v *SessionStatusCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionTitleCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -921,6 +988,7 @@ func (v *SessionTitleCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentAuthCapabilities) check(c *jx.Check) {
 	if v.Status != nil {
 		c.In("status")
@@ -935,6 +1003,7 @@ func (v *AgentAuthCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthStatusCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -943,6 +1012,7 @@ func (v *AuthStatusCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProvidersCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -951,6 +1021,7 @@ func (v *ProvidersCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthMethodOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -959,6 +1030,7 @@ func (v *AuthMethodOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *EnvVariable) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -967,6 +1039,7 @@ func (v *EnvVariable) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthMethodTerminal) check(c *jx.Check) {
 	if v.Env != nil {
 		c.In("env")
@@ -985,6 +1058,7 @@ func (v *AuthMethodTerminal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthMethodAgent) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -993,6 +1067,7 @@ func (v *AuthMethodAgent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LoginAuthResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1001,6 +1076,7 @@ func (v *LoginAuthResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListProvidersResponse) check(c *jx.Check) {
 	c.In("providers")
 	for i := range v.Providers {
@@ -1017,6 +1093,7 @@ func (v *ListProvidersResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProviderInfo) check(c *jx.Check) {
 	if v.Current != nil {
 		c.In("current")
@@ -1031,6 +1108,7 @@ func (v *ProviderInfo) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProviderCurrentConfig) check(c *jx.Check) {
 	c.In("baseUrl")
 	if !jx.IsURI(v.BaseURL) {
@@ -1045,6 +1123,7 @@ func (v *ProviderCurrentConfig) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetProviderResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1053,6 +1132,7 @@ func (v *SetProviderResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DisableProviderResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1061,6 +1141,7 @@ func (v *DisableProviderResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LogoutAuthResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1069,6 +1150,7 @@ func (v *LogoutAuthResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthStatusResponse) check(c *jx.Check) {
 	if v.Accounts != nil {
 		c.In("accounts")
@@ -1087,6 +1169,7 @@ func (v *AuthStatusResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthAccount) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1095,6 +1178,7 @@ func (v *AuthAccount) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NewSessionResponse) check(c *jx.Check) {
 	if v.ConfigOptions != nil {
 		c.In("configOptions")
@@ -1122,6 +1206,7 @@ func (v *NewSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigOption) check(c *jx.Check) {
 	checkSessionConfigOptionVariant(c, v.Variant)
 }
@@ -1132,6 +1217,7 @@ func (v *SessionConfigOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigOptionOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1140,6 +1226,7 @@ func (v *SessionConfigOptionOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelectOption) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1148,6 +1235,7 @@ func (v *SessionConfigSelectOption) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelectGroup) check(c *jx.Check) {
 	c.In("options")
 	if len(v.Options) < 1 {
@@ -1167,6 +1255,7 @@ func (v *SessionConfigSelectGroup) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigSelect) check(c *jx.Check) {
 	c.In("options")
 	checkSessionConfigSelectOptions(c, v.Options)
@@ -1179,6 +1268,7 @@ func (v *SessionConfigSelect) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionConfigBoolean) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1187,6 +1277,7 @@ func (v *SessionConfigBoolean) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AvailableCommandOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1195,6 +1286,7 @@ func (v *AvailableCommandOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AvailableCommandInputOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1203,6 +1295,7 @@ func (v *AvailableCommandInputOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TextCommandInput) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1211,6 +1304,7 @@ func (v *TextCommandInput) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Command) check(c *jx.Check) {
 	if v.Input != nil {
 		c.In("input")
@@ -1225,6 +1319,7 @@ func (v *Command) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListSessionsResponse) check(c *jx.Check) {
 	c.In("sessions")
 	for i := range v.Sessions {
@@ -1241,6 +1336,7 @@ func (v *ListSessionsResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionInfo) check(c *jx.Check) {
 	if v.UpdatedAt.OK {
 		c.In("updatedAt")
@@ -1257,6 +1353,7 @@ func (v *SessionInfo) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DeleteSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1265,6 +1362,7 @@ func (v *DeleteSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ForkSessionResponse) check(c *jx.Check) {
 	if v.ConfigOptions != nil {
 		c.In("configOptions")
@@ -1292,6 +1390,7 @@ func (v *ForkSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ArchiveSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1300,6 +1399,7 @@ func (v *ArchiveSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnarchiveSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1308,6 +1408,7 @@ func (v *UnarchiveSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionStatusResponse) check(c *jx.Check) {
 	if v.State != nil {
 		c.In("state")
@@ -1322,6 +1423,7 @@ func (v *SessionStatusResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *StateUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1330,6 +1432,7 @@ func (v *StateUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BackgroundWorkOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1338,6 +1441,7 @@ func (v *BackgroundWorkOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BackgroundTerminal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1346,6 +1450,7 @@ func (v *BackgroundTerminal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BackgroundToolCall) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1354,6 +1459,7 @@ func (v *BackgroundToolCall) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *BackgroundSubagent) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1362,6 +1468,7 @@ func (v *BackgroundSubagent) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RunningStateUpdate) check(c *jx.Check) {
 	if v.Background != nil {
 		c.In("background")
@@ -1380,6 +1487,7 @@ func (v *RunningStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnsupportedProtocolVersionErrorData) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1388,6 +1496,7 @@ func (v *UnsupportedProtocolVersionErrorData) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionNotFoundErrorData) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1396,6 +1505,7 @@ func (v *SessionNotFoundErrorData) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ErrorStopReason) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1404,6 +1514,7 @@ func (v *ErrorStopReason) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Usage) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1412,6 +1523,7 @@ func (v *Usage) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdate) check(c *jx.Check) {
 	if v.Usage != nil {
 		c.In("usage")
@@ -1436,6 +1548,7 @@ func (v *IdleStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateEndTurn) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1444,6 +1557,7 @@ func (v *IdleStateUpdateEndTurn) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateMaxTokens) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1452,6 +1566,7 @@ func (v *IdleStateUpdateMaxTokens) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateMaxTurnRequests) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1460,6 +1575,7 @@ func (v *IdleStateUpdateMaxTurnRequests) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateRefusal) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1468,6 +1584,7 @@ func (v *IdleStateUpdateRefusal) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateCancelled) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1476,6 +1593,7 @@ func (v *IdleStateUpdateCancelled) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateNone) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1484,6 +1602,7 @@ func (v *IdleStateUpdateNone) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *IdleStateUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1492,6 +1611,7 @@ func (v *IdleStateUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequiresActionStateUpdate) check(c *jx.Check) {
 	if v.Background != nil {
 		c.In("background")
@@ -1510,6 +1630,7 @@ func (v *RequiresActionStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnknownStateUpdate) check(c *jx.Check) {
 	if v.Background != nil {
 		c.In("background")
@@ -1528,6 +1649,7 @@ func (v *UnknownStateUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionTitleResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1536,6 +1658,7 @@ func (v *SetSessionTitleResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResumeSessionResponse) check(c *jx.Check) {
 	if v.ConfigOptions != nil {
 		c.In("configOptions")
@@ -1563,6 +1686,7 @@ func (v *ResumeSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CloseSessionResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1571,6 +1695,7 @@ func (v *CloseSessionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelToolCallResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1579,6 +1704,7 @@ func (v *CancelToolCallResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelTerminalResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1587,6 +1713,7 @@ func (v *CancelTerminalResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionResponse) check(c *jx.Check) {
 	c.In("configOptions")
 	for i := range v.ConfigOptions {
@@ -1603,6 +1730,7 @@ func (v *SetSessionConfigOptionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1611,6 +1739,7 @@ func (v *PromptResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1619,6 +1748,7 @@ func (v *ExtResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UpdateSessionNotification) check(c *jx.Check) {
 	c.In("update")
 	checkSessionUpdate(c, v.Update)
@@ -1631,6 +1761,7 @@ func (v *UpdateSessionNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionUpdateOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1639,6 +1770,7 @@ func (v *SessionUpdateOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ContentChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -1651,6 +1783,7 @@ func (v *ContentChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UserMessage) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -1669,6 +1802,7 @@ func (v *UserMessage) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentMessage) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -1687,6 +1821,7 @@ func (v *AgentMessage) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AgentThought) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -1705,6 +1840,7 @@ func (v *AgentThought) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ToolCallContentChunk) check(c *jx.Check) {
 	c.In("content")
 	checkToolCallContent(c, v.Content)
@@ -1717,6 +1853,7 @@ func (v *ToolCallContentChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalOutput) check(c *jx.Check) {
 	c.In("data")
 	if !jx.IsBase64(v.Data) {
@@ -1731,6 +1868,7 @@ func (v *TerminalOutput) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalExitStatus) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1739,6 +1877,7 @@ func (v *TerminalExitStatus) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalSize) check(c *jx.Check) {
 	c.In("cols")
 	if v.Cols < 1 {
@@ -1758,6 +1897,7 @@ func (v *TerminalSize) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalCapabilities) check(c *jx.Check) {
 	if v.Cancel != nil {
 		c.In("cancel")
@@ -1772,6 +1912,7 @@ func (v *TerminalCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalCancelCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1780,6 +1921,7 @@ func (v *TerminalCancelCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalUpdate) check(c *jx.Check) {
 	if v.Output.State == acp.PatchValue {
 		c.In("output")
@@ -1809,6 +1951,7 @@ func (v *TerminalUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalOutputChunk) check(c *jx.Check) {
 	c.In("data")
 	if !jx.IsBase64(v.Data) {
@@ -1823,6 +1966,7 @@ func (v *TerminalOutputChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanUpdateContentOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1831,6 +1975,7 @@ func (v *PlanUpdateContentOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanEntry) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1839,6 +1984,7 @@ func (v *PlanEntry) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanItems) check(c *jx.Check) {
 	c.In("entries")
 	for i := range v.Entries {
@@ -1855,6 +2001,7 @@ func (v *PlanItems) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanFile) check(c *jx.Check) {
 	c.In("uri")
 	if !jx.IsURI(v.URI) {
@@ -1869,6 +2016,7 @@ func (v *PlanFile) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanMarkdown) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1877,6 +2025,7 @@ func (v *PlanMarkdown) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanUpdate) check(c *jx.Check) {
 	c.In("plan")
 	checkPlanUpdateContent(c, v.Plan)
@@ -1889,6 +2038,7 @@ func (v *PlanUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PlanRemoved) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1897,6 +2047,7 @@ func (v *PlanRemoved) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AvailableCommandsUpdate) check(c *jx.Check) {
 	c.In("availableCommands")
 	for i := range v.AvailableCommands {
@@ -1913,6 +2064,7 @@ func (v *AvailableCommandsUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ConfigOptionUpdate) check(c *jx.Check) {
 	c.In("configOptions")
 	for i := range v.ConfigOptions {
@@ -1929,6 +2081,7 @@ func (v *ConfigOptionUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionInfoUpdate) check(c *jx.Check) {
 	if v.UpdatedAt.State == acp.PatchValue {
 		c.In("updatedAt")
@@ -1945,6 +2098,7 @@ func (v *SessionInfoUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Cost) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -1953,6 +2107,7 @@ func (v *Cost) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UsageUpdate) check(c *jx.Check) {
 	if v.Cost.State == acp.PatchValue {
 		c.In("cost")
@@ -1967,6 +2122,7 @@ func (v *UsageUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *Notice) check(c *jx.Check) {
 	c.In("title")
 	if jx.Len(v.Title) < 1 {
@@ -1981,6 +2137,7 @@ func (v *Notice) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompactionUpdate) check(c *jx.Check) {
 	if v.Summary.State == acp.PatchValue {
 		c.In("summary")
@@ -1999,6 +2156,7 @@ func (v *CompactionUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompactionSummaryChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -2011,6 +2169,7 @@ func (v *CompactionSummaryChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SubagentSessionCapabilities) check(c *jx.Check) {
 	if v.Cancel != nil {
 		c.In("cancel")
@@ -2025,6 +2184,7 @@ func (v *SubagentSessionCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionCancelCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2033,6 +2193,7 @@ func (v *SessionCancelCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SubagentUpdate) check(c *jx.Check) {
 	if v.Capabilities.State == acp.PatchValue {
 		c.In("capabilities")
@@ -2052,6 +2213,7 @@ func (v *SubagentUpdate) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionMessage) check(c *jx.Check) {
 	if v.Content.State == acp.PatchValue {
 		c.In("content")
@@ -2070,6 +2232,7 @@ func (v *SessionMessage) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionMessageChunk) check(c *jx.Check) {
 	c.In("content")
 	checkContentBlock(c, v.Content)
@@ -2082,6 +2245,7 @@ func (v *SessionMessageChunk) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CompleteElicitationNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2090,6 +2254,7 @@ func (v *CompleteElicitationNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthStatusUpdateNotification) check(c *jx.Check) {
 	if v.Accounts != nil {
 		c.In("accounts")
@@ -2108,6 +2273,7 @@ func (v *AuthStatusUpdateNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ExtNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2116,6 +2282,7 @@ func (v *ExtNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *InitializeRequest) check(c *jx.Check) {
 	c.In("info")
 	v.Info.check(c)
@@ -2133,6 +2300,7 @@ func (v *InitializeRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ClientCapabilities) check(c *jx.Check) {
 	if v.Auth != nil {
 		c.In("auth")
@@ -2152,6 +2320,7 @@ func (v *ClientCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ClientAuthCapabilities) check(c *jx.Check) {
 	if v.Terminal != nil {
 		c.In("terminal")
@@ -2166,6 +2335,7 @@ func (v *ClientAuthCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *TerminalAuthCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2174,6 +2344,7 @@ func (v *TerminalAuthCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationCapabilities) check(c *jx.Check) {
 	if v.Form != nil {
 		c.In("form")
@@ -2193,6 +2364,7 @@ func (v *ElicitationCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationFormCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2201,6 +2373,7 @@ func (v *ElicitationFormCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationURLCapabilities) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2209,6 +2382,7 @@ func (v *ElicitationURLCapabilities) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LoginAuthRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2217,6 +2391,7 @@ func (v *LoginAuthRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListProvidersRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2225,6 +2400,7 @@ func (v *ListProvidersRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetProviderRequest) check(c *jx.Check) {
 	c.In("baseUrl")
 	if !jx.IsURI(v.BaseURL) {
@@ -2239,6 +2415,7 @@ func (v *SetProviderRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DisableProviderRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2247,6 +2424,7 @@ func (v *DisableProviderRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *LogoutAuthRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2255,6 +2433,7 @@ func (v *LogoutAuthRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *AuthStatusRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2263,6 +2442,7 @@ func (v *AuthStatusRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *NewSessionRequest) check(c *jx.Check) {
 	if v.MCPServers != nil {
 		c.In("mcpServers")
@@ -2286,6 +2466,7 @@ func (v *NewSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2294,6 +2475,7 @@ func (v *MCPServerOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *HTTPHeader) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2302,6 +2484,7 @@ func (v *HTTPHeader) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerHTTP) check(c *jx.Check) {
 	c.In("url")
 	if !jx.IsURI(v.URL) {
@@ -2325,6 +2508,7 @@ func (v *MCPServerHTTP) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerACP) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2333,6 +2517,7 @@ func (v *MCPServerACP) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPServerStdio) check(c *jx.Check) {
 	if v.Env != nil {
 		c.In("env")
@@ -2351,6 +2536,7 @@ func (v *MCPServerStdio) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SystemPrompt) check(c *jx.Check) {
 	c.In("content")
 	for i := range v.Content {
@@ -2367,6 +2553,7 @@ func (v *SystemPrompt) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ListSessionsRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2375,6 +2562,7 @@ func (v *ListSessionsRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *DeleteSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2383,6 +2571,7 @@ func (v *DeleteSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ForkSessionRequest) check(c *jx.Check) {
 	if v.MCPServers != nil {
 		c.In("mcpServers")
@@ -2406,6 +2595,7 @@ func (v *ForkSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ArchiveSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2414,6 +2604,7 @@ func (v *ArchiveSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *UnarchiveSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2422,6 +2613,7 @@ func (v *UnarchiveSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SessionStatusRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2430,6 +2622,7 @@ func (v *SessionStatusRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionTitleRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2438,6 +2631,7 @@ func (v *SetSessionTitleRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ResumeSessionRequest) check(c *jx.Check) {
 	if v.MCPServers != nil {
 		c.In("mcpServers")
@@ -2466,6 +2660,7 @@ func (v *ResumeSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ReplayFromOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2474,6 +2669,7 @@ func (v *ReplayFromOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ReplayFromStart) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2482,6 +2678,7 @@ func (v *ReplayFromStart) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CloseSessionRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2490,6 +2687,7 @@ func (v *CloseSessionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelToolCallRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2498,6 +2696,7 @@ func (v *CancelToolCallRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelTerminalRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2506,6 +2705,7 @@ func (v *CancelTerminalRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequest) check(c *jx.Check) {
 	checkSetSessionConfigOptionRequestVariant(c, v.Variant)
 }
@@ -2516,6 +2716,7 @@ func (v *SetSessionConfigOptionRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestID) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2524,6 +2725,7 @@ func (v *SetSessionConfigOptionRequestID) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestBoolean) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2532,6 +2734,7 @@ func (v *SetSessionConfigOptionRequestBoolean) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SetSessionConfigOptionRequestOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2540,6 +2743,7 @@ func (v *SetSessionConfigOptionRequestOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *PromptRequest) check(c *jx.Check) {
 	c.In("prompt")
 	if len(v.Prompt) < 1 {
@@ -2559,6 +2763,7 @@ func (v *PromptRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionResponse) check(c *jx.Check) {
 	c.In("outcome")
 	checkRequestPermissionOutcome(c, v.Outcome)
@@ -2571,6 +2776,7 @@ func (v *RequestPermissionResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *RequestPermissionOutcomeOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2579,6 +2785,7 @@ func (v *RequestPermissionOutcomeOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelledPermissionOutcome) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2587,6 +2794,7 @@ func (v *CancelledPermissionOutcome) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *SelectedPermissionOutcome) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2595,6 +2803,7 @@ func (v *SelectedPermissionOutcome) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponse) check(c *jx.Check) {
 	checkCreateElicitationResponseVariant(c, v.Variant)
 }
@@ -2605,6 +2814,7 @@ func (v *CreateElicitationResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseDecline) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2613,6 +2823,7 @@ func (v *CreateElicitationResponseDecline) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseCancel) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2621,6 +2832,7 @@ func (v *CreateElicitationResponseCancel) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CreateElicitationResponseOther) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2629,6 +2841,7 @@ func (v *CreateElicitationResponseOther) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ElicitationAcceptAction) check(c *jx.Check) {
 	if v.Content != nil {
 		c.In("content")
@@ -2648,6 +2861,7 @@ func (v *ElicitationAcceptAction) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MessageMCPResponseResult) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2656,6 +2870,7 @@ func (v *MessageMCPResponseResult) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MessageMCPResponseError) check(c *jx.Check) {
 	c.In("error")
 	v.Error.check(c)
@@ -2668,6 +2883,7 @@ func (v *MessageMCPResponseError) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MCPError) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2676,6 +2892,7 @@ func (v *MCPError) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelSessionNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2684,6 +2901,7 @@ func (v *CancelSessionNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *MessageMCPNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2692,6 +2910,7 @@ func (v *MessageMCPNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *CancelRequestNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2700,6 +2919,7 @@ func (v *CancelRequestNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProxySuccessorRequest) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2708,6 +2928,7 @@ func (v *ProxySuccessorRequest) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProxySuccessorResponse) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2716,6 +2937,7 @@ func (v *ProxySuccessorResponse) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func (v *ProxySuccessorNotification) check(c *jx.Check) {}
 
 // Check lists what breaks a rule that decoding does not enforce.
@@ -2724,6 +2946,7 @@ func (v *ProxySuccessorNotification) Check() []acp.Violation {
 	v.check(&c)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkRequestPermissionSubject(c *jx.Check, v RequestPermissionSubject) {
 	if v == nil {
 		c.Add("required", "want a RequestPermissionSubject")
@@ -2738,6 +2961,7 @@ func CheckRequestPermissionSubject(v RequestPermissionSubject) []acp.Violation {
 	checkRequestPermissionSubject(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkToolCallContent(c *jx.Check, v ToolCallContent) {
 	if v == nil {
 		c.Add("required", "want a ToolCallContent")
@@ -2752,6 +2976,7 @@ func CheckToolCallContent(v ToolCallContent) []acp.Violation {
 	checkToolCallContent(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkContentBlock(c *jx.Check, v ContentBlock) {
 	if v == nil {
 		c.Add("required", "want a ContentBlock")
@@ -2766,6 +2991,7 @@ func CheckContentBlock(v ContentBlock) []acp.Violation {
 	checkContentBlock(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkEmbeddedResourceResource(c *jx.Check, v EmbeddedResourceResource) {
 	if v == nil {
 		c.Add("required", "want a EmbeddedResourceResource")
@@ -2780,6 +3006,7 @@ func CheckEmbeddedResourceResource(v EmbeddedResourceResource) []acp.Violation {
 	checkEmbeddedResourceResource(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkDiffChangeVariant(c *jx.Check, v DiffChangeVariant) {
 	if v == nil {
 		c.Add("required", "want a DiffChangeVariant")
@@ -2787,6 +3014,7 @@ func checkDiffChangeVariant(c *jx.Check, v DiffChangeVariant) {
 	}
 	v.check(c)
 }
+
 func checkCreateElicitationRequestVariant(c *jx.Check, v CreateElicitationRequestVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationRequestVariant")
@@ -2794,6 +3022,7 @@ func checkCreateElicitationRequestVariant(c *jx.Check, v CreateElicitationReques
 	}
 	v.check(c)
 }
+
 func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationRequestOtherVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationRequestOtherVariant")
@@ -2801,6 +3030,7 @@ func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationR
 	}
 	v.check(c)
 }
+
 func checkElicitationPropertySchema(c *jx.Check, v ElicitationPropertySchema) {
 	if v == nil {
 		c.Add("required", "want a ElicitationPropertySchema")
@@ -2815,6 +3045,7 @@ func CheckElicitationPropertySchema(v ElicitationPropertySchema) []acp.Violation
 	checkElicitationPropertySchema(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkMultiSelectItems(c *jx.Check, v MultiSelectItems) {
 	if v == nil {
 		c.Add("required", "want a MultiSelectItems")
@@ -2829,6 +3060,7 @@ func CheckMultiSelectItems(v MultiSelectItems) []acp.Violation {
 	checkMultiSelectItems(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) {
 	if v == nil {
 		c.Add("required", "want a ElicitationFormModeVariant")
@@ -2836,6 +3068,7 @@ func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) 
 	}
 	v.check(c)
 }
+
 func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	if v == nil {
 		c.Add("required", "want a ElicitationURLModeVariant")
@@ -2843,6 +3076,7 @@ func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	}
 	v.check(c)
 }
+
 func checkAuthMethod(c *jx.Check, v AuthMethod) {
 	if v == nil {
 		c.Add("required", "want a AuthMethod")
@@ -2857,6 +3091,7 @@ func CheckAuthMethod(v AuthMethod) []acp.Violation {
 	checkAuthMethod(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkSessionConfigOptionVariant(c *jx.Check, v SessionConfigOptionVariant) {
 	if v == nil {
 		c.Add("required", "want a SessionConfigOptionVariant")
@@ -2864,6 +3099,7 @@ func checkSessionConfigOptionVariant(c *jx.Check, v SessionConfigOptionVariant) 
 	}
 	v.check(c)
 }
+
 func checkSessionConfigSelectOptions(c *jx.Check, v SessionConfigSelectOptions) {
 	if v == nil {
 		c.Add("required", "want a SessionConfigSelectOptions")
@@ -2871,6 +3107,7 @@ func checkSessionConfigSelectOptions(c *jx.Check, v SessionConfigSelectOptions) 
 	}
 	v.check(c)
 }
+
 func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 	for i := range v {
 		c.At(i)
@@ -2878,6 +3115,7 @@ func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 		c.Up()
 	}
 }
+
 func (v SessionConfigSelectOptionsGrouped) check(c *jx.Check) {
 	for i := range v {
 		c.At(i)
@@ -2892,6 +3130,7 @@ func CheckSessionConfigSelectOptions(v SessionConfigSelectOptions) []acp.Violati
 	checkSessionConfigSelectOptions(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkAvailableCommand(c *jx.Check, v AvailableCommand) {
 	if v == nil {
 		c.Add("required", "want a AvailableCommand")
@@ -2906,6 +3145,7 @@ func CheckAvailableCommand(v AvailableCommand) []acp.Violation {
 	checkAvailableCommand(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkAvailableCommandInput(c *jx.Check, v AvailableCommandInput) {
 	if v == nil {
 		c.Add("required", "want a AvailableCommandInput")
@@ -2920,6 +3160,7 @@ func CheckAvailableCommandInput(v AvailableCommandInput) []acp.Violation {
 	checkAvailableCommandInput(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkStateUpdate(c *jx.Check, v StateUpdate) {
 	if v == nil {
 		c.Add("required", "want a StateUpdate")
@@ -2934,6 +3175,7 @@ func CheckStateUpdate(v StateUpdate) []acp.Violation {
 	checkStateUpdate(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkBackgroundWork(c *jx.Check, v BackgroundWork) {
 	if v == nil {
 		c.Add("required", "want a BackgroundWork")
@@ -2948,6 +3190,7 @@ func CheckBackgroundWork(v BackgroundWork) []acp.Violation {
 	checkBackgroundWork(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkErrorData(c *jx.Check, v ErrorData) {
 	if v == nil {
 		c.Add("required", "want a ErrorData")
@@ -2955,6 +3198,7 @@ func checkErrorData(c *jx.Check, v ErrorData) {
 	}
 	v.check(c)
 }
+
 func (v ErrorDataOther) check(c *jx.Check) {}
 
 // CheckErrorData lists what breaks a rule that decoding does not enforce.
@@ -2963,6 +3207,7 @@ func CheckErrorData(v ErrorData) []acp.Violation {
 	checkErrorData(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 	if v == nil {
 		c.Add("required", "want a IdleStateUpdateVariant")
@@ -2970,6 +3215,7 @@ func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 	}
 	v.check(c)
 }
+
 func checkSessionUpdate(c *jx.Check, v SessionUpdate) {
 	if v == nil {
 		c.Add("required", "want a SessionUpdate")
@@ -2984,6 +3230,7 @@ func CheckSessionUpdate(v SessionUpdate) []acp.Violation {
 	checkSessionUpdate(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkPlanUpdateContent(c *jx.Check, v PlanUpdateContent) {
 	if v == nil {
 		c.Add("required", "want a PlanUpdateContent")
@@ -2998,6 +3245,7 @@ func CheckPlanUpdateContent(v PlanUpdateContent) []acp.Violation {
 	checkPlanUpdateContent(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkMCPServer(c *jx.Check, v MCPServer) {
 	if v == nil {
 		c.Add("required", "want a MCPServer")
@@ -3012,6 +3260,7 @@ func CheckMCPServer(v MCPServer) []acp.Violation {
 	checkMCPServer(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkReplayFrom(c *jx.Check, v ReplayFrom) {
 	if v == nil {
 		c.Add("required", "want a ReplayFrom")
@@ -3026,6 +3275,7 @@ func CheckReplayFrom(v ReplayFrom) []acp.Violation {
 	checkReplayFrom(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkSetSessionConfigOptionRequestVariant(c *jx.Check, v SetSessionConfigOptionRequestVariant) {
 	if v == nil {
 		c.Add("required", "want a SetSessionConfigOptionRequestVariant")
@@ -3033,6 +3283,7 @@ func checkSetSessionConfigOptionRequestVariant(c *jx.Check, v SetSessionConfigOp
 	}
 	v.check(c)
 }
+
 func checkRequestPermissionOutcome(c *jx.Check, v RequestPermissionOutcome) {
 	if v == nil {
 		c.Add("required", "want a RequestPermissionOutcome")
@@ -3047,6 +3298,7 @@ func CheckRequestPermissionOutcome(v RequestPermissionOutcome) []acp.Violation {
 	checkRequestPermissionOutcome(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationResponseVariant) {
 	if v == nil {
 		c.Add("required", "want a CreateElicitationResponseVariant")
@@ -3054,6 +3306,7 @@ func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationRespo
 	}
 	v.check(c)
 }
+
 func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	if v == nil {
 		c.Add("required", "want a ElicitationContentValue")
@@ -3061,6 +3314,7 @@ func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	}
 	v.check(c)
 }
+
 func (v ElicitationContentValueString) check(c *jx.Check)      {}
 func (v ElicitationContentValueInteger) check(c *jx.Check)     {}
 func (v ElicitationContentValueNumber) check(c *jx.Check)      {}
@@ -3074,6 +3328,7 @@ func CheckElicitationContentValue(v ElicitationContentValue) []acp.Violation {
 	checkElicitationContentValue(&c, v)
 	return jx.Violations[acp.Violation](&c)
 }
+
 func checkMessageMCPResponse(c *jx.Check, v MessageMCPResponse) {
 	if v == nil {
 		c.Add("required", "want a MessageMCPResponse")

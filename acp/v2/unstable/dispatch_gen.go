@@ -14,12 +14,14 @@ type resultOfMessageMCPResponse struct {
 }
 
 func (r *resultOfMessageMCPResponse) AppendJSON(b []byte) []byte {
-	return appendMessageMCPResponse(b, r.v)
+	return AppendMessageMCPResponse(b, r.v)
 }
+
 func (r *resultOfMessageMCPResponse) UnmarshalJSON(b []byte) (err error) {
 	r.v, err = DecodeMessageMCPResponse(b)
 	return err
 }
+
 func (r *resultOfMessageMCPResponse) Check() []acp.Violation {
 	return CheckMessageMCPResponse(r.v)
 }
@@ -314,6 +316,7 @@ func (s agentSide) HandleRequest(ctx context.Context, method string, params json
 	}
 	return acp.HandleExtRequest(ctx, s.h, method, params)
 }
+
 func (s agentSide) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
 	switch method {
 	case MethodMCPMessage:
@@ -388,6 +391,7 @@ func (s clientSide) HandleRequest(ctx context.Context, method string, params jso
 	}
 	return acp.HandleExtRequest(ctx, s.h, method, params)
 }
+
 func (s clientSide) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
 	switch method {
 	case MethodAuthStatusUpdate:

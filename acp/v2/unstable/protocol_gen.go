@@ -17,6 +17,7 @@ type protocol struct{}
 func (protocol) Version() int {
 	return 2
 }
+
 func (protocol) Channel() string {
 	return "unstable"
 }
@@ -59,12 +60,14 @@ var methods = []acp.Method{
 func (protocol) Methods() []acp.Method {
 	return slices.Clone(methods)
 }
+
 func (protocol) Method(side acp.Side, name string) (acp.Method, bool) {
 	if i := methodIndex(side, name); i >= 0 {
 		return methods[i], true
 	}
 	return acp.Method{}, false
 }
+
 func methodIndex(side acp.Side, name string) int {
 	switch side {
 	case acp.SideAgent:
@@ -145,6 +148,7 @@ func methodIndex(side acp.Side, name string) int {
 	}
 	return -1
 }
+
 func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
@@ -202,6 +206,7 @@ func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessa
 	}
 	return nil, acp.MethodNotFound(method)
 }
+
 func (protocol) DecodeNotification(side acp.Side, method string, params json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 4:
@@ -221,6 +226,7 @@ func (protocol) DecodeNotification(side acp.Side, method string, params json.Raw
 	}
 	return nil, acp.MethodNotFound(method)
 }
+
 func (protocol) DecodeResult(side acp.Side, method string, result json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
@@ -278,6 +284,7 @@ func (protocol) DecodeResult(side acp.Side, method string, result json.RawMessag
 	}
 	return nil, acp.MethodNotFound(method)
 }
+
 func decodeAs(method string, text json.RawMessage, v interface {
 	acp.Appender
 	json.Unmarshaler

@@ -72,18 +72,21 @@ type CompactionID string
 
 // InitializeProxyRequest: an `initialize` request to a component in the middle of a chain, so
 // it acts as a proxy. It initializes the next component before it answers.
+//
 // Params of the request proxy/initialize, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type InitializeProxyRequest = InitializeRequest
 
 // InitializeProxyResponse: the answer to `proxy/initialize`: what the chain from this proxy
 // onward can do. The protocol version is the successor's, unchanged.
+//
 // Result of the request proxy/initialize, proxy to client.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type InitializeProxyResponse = InitializeResponse
 
 // RequestPermissionRequest: a request that the user decide whether something may go ahead. The
 // client must answer.
+//
 // Params of the request session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionRequest struct {
@@ -112,6 +115,7 @@ type RequestPermissionSubjectOther struct {
 
 // ToolCallUpdate: a tool call, new or changed. An unknown id creates it. Absent members stay
 // as they are, null resets them, lists are replaced as a whole.
+// It is the variant "tool_call_update" of SessionUpdate.
 type ToolCallUpdate struct {
 	// Names the call within its session.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -172,6 +176,7 @@ type Annotations struct {
 }
 
 // TextContent: text, plain or Markdown.
+// It is the variant "text" of ContentBlock.
 type TextContent struct {
 	// The text.
 	Text string `json:"text"`
@@ -183,6 +188,7 @@ type TextContent struct {
 }
 
 // ImageContent: a picture.
+// It is the variant "image" of ContentBlock.
 type ImageContent struct {
 	// The picture in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -203,6 +209,7 @@ func (v *ImageContent) Bytes() ([]byte, error) {
 }
 
 // AudioContent: a sound recording.
+// It is the variant "audio" of ContentBlock.
 type AudioContent struct {
 	// The recording in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -237,6 +244,7 @@ type Icon struct {
 }
 
 // ResourceLink: a link to a file or other resource; the contents are not included.
+// It is the variant "resource_link" of ContentBlock.
 type ResourceLink struct {
 	// Name of the resource.
 	Name string `json:"name"`
@@ -260,6 +268,7 @@ type ResourceLink struct {
 }
 
 // TextResourceContents: a resource whose contents are text.
+// It is the variant TextResourceContents of EmbeddedResourceResource.
 type TextResourceContents struct {
 	// The contents.
 	Text string `json:"text"`
@@ -273,6 +282,7 @@ type TextResourceContents struct {
 }
 
 // BlobResourceContents: a resource whose contents are bytes.
+// It is the variant BlobResourceContents of EmbeddedResourceResource.
 type BlobResourceContents struct {
 	// The contents in base64. Base64; see Bytes.
 	Blob string `json:"blob"`
@@ -291,6 +301,7 @@ func (v *BlobResourceContents) Bytes() ([]byte, error) {
 }
 
 // EmbeddedResource: a resource with its contents included.
+// It is the variant "resource" of ContentBlock.
 type EmbeddedResource struct {
 	// Address and contents.
 	Resource EmbeddedResourceResource `json:"resource"`
@@ -302,6 +313,7 @@ type EmbeddedResource struct {
 }
 
 // Content: one content block out of the result of a tool.
+// It is the variant "content" of ToolCallContent.
 type Content struct {
 	// The piece.
 	Content ContentBlock    `json:"content"`
@@ -362,6 +374,7 @@ type DiffPatch struct {
 
 // Diff: changes of files by a tool call. `changes` says what happened to which file, `patch`
 // shows it.
+// It is the variant "diff" of ToolCallContent.
 type Diff struct {
 	// What happened, file by file.
 	Changes []DiffChange `json:"changes"`
@@ -374,6 +387,7 @@ type Diff struct {
 
 // Terminal: a terminal of the agent to show in a tool call. Its state and output arrive as
 // session updates of their own.
+// It is the variant "terminal" of ToolCallContent.
 type Terminal struct {
 	// The terminal.
 	TerminalID TerminalID      `json:"terminalId"`
@@ -412,6 +426,7 @@ type ToolCallCancelCapabilities struct {
 }
 
 // ToolCallPermissionSubject: a tool call that needs permission.
+// It is the variant "tool_call" of RequestPermissionSubject.
 type ToolCallPermissionSubject struct {
 	// The call, to be applied like a `tool_call_update` before asking.
 	ToolCall ToolCallUpdate  `json:"toolCall"`
@@ -421,6 +436,7 @@ type ToolCallPermissionSubject struct {
 }
 
 // CommandPermissionSubject: a command that needs permission.
+// It is the variant "command" of RequestPermissionSubject.
 type CommandPermissionSubject struct {
 	// The command that would run.
 	Command string `json:"command"`
@@ -450,6 +466,7 @@ type PermissionOption struct {
 
 // CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
 // belongs to a session or to an open request.
+//
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationRequest struct {
@@ -471,6 +488,8 @@ type CreateElicitationRequestOther struct {
 }
 
 // ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
+// It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
+// of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
 type ElicitationSessionScope struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call that wants input. Absent or null: the session as such.
@@ -480,6 +499,8 @@ type ElicitationSessionScope struct {
 }
 
 // ElicitationRequestScope: the open request that wants input while there is no session yet.
+// It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
+// of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
 	RequestID acp.RequestID `json:"requestId"`
@@ -527,6 +548,7 @@ type EnumOption struct {
 }
 
 // StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
+// It is the variant "string" of ElicitationPropertySchema.
 type StringPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -555,6 +577,7 @@ type StringPropertySchema struct {
 }
 
 // NumberPropertySchema: a field for a number.
+// It is the variant "number" of ElicitationPropertySchema.
 type NumberPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -572,6 +595,7 @@ type NumberPropertySchema struct {
 }
 
 // IntegerPropertySchema: a field for a whole number.
+// It is the variant "integer" of ElicitationPropertySchema.
 type IntegerPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -589,6 +613,7 @@ type IntegerPropertySchema struct {
 }
 
 // BooleanPropertySchema: a field for yes or no.
+// It is the variant "boolean" of ElicitationPropertySchema.
 type BooleanPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -611,6 +636,7 @@ type MultiSelectItemsOther struct {
 }
 
 // StringMultiSelectItems: values that are shown as they are.
+// It is the variant "string" of MultiSelectItems.
 type StringMultiSelectItems struct {
 	// The values. At least 1 item.
 	Enum []string        `json:"enum"`
@@ -620,6 +646,7 @@ type StringMultiSelectItems struct {
 }
 
 // TitledMultiSelectItems: values that have labels of their own.
+// It is the variant titled of MultiSelectItems.
 type TitledMultiSelectItems struct {
 	// The values with their labels. At least 1 item.
 	AnyOf []EnumOption    `json:"anyOf"`
@@ -629,6 +656,7 @@ type TitledMultiSelectItems struct {
 }
 
 // MultiSelectPropertySchema: a field for any number of choices from a list.
+// It is the variant "array" of ElicitationPropertySchema.
 type MultiSelectPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -648,6 +676,7 @@ type MultiSelectPropertySchema struct {
 }
 
 // ElicitationFormMode: a form for the user, for a session or for an open request.
+// It is the variant "form" of CreateElicitationRequestVariant.
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
@@ -657,6 +686,7 @@ type ElicitationFormMode struct {
 }
 
 // ElicitationURLMode: a web page for the user, for a session or for an open request.
+// It is the variant "url" of CreateElicitationRequestVariant.
 type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
@@ -669,6 +699,7 @@ type ElicitationURLMode struct {
 
 // MessageMCPRequest: an MCP request that travels over ACP to the component providing the
 // server.
+//
 // Params of the request mcp/message, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPRequest struct {
@@ -694,6 +725,7 @@ type ExtRequest struct {
 
 // InitializeResponse: the agent's answer to `initialize`: the protocol version to use, what
 // the agent can do and how to sign in.
+//
 // Result of the request initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type InitializeResponse struct {
@@ -964,6 +996,7 @@ type EnvVariable struct {
 
 // AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
 // again with these arguments. Exit status 0 means signed in. Never passed to `auth/login`.
+// It is the variant "terminal" of AuthMethod.
 type AuthMethodTerminal struct {
 	// Name of the method; not for `auth/login`.
 	MethodID AuthMethodID `json:"methodId"`
@@ -983,6 +1016,7 @@ type AuthMethodTerminal struct {
 
 // AuthMethodAgent: a way to sign in that the agent carries out itself once `auth/login` names
 // it.
+// It is the variant "agent" of AuthMethod.
 type AuthMethodAgent struct {
 	// Name to pass to `auth/login`.
 	MethodID AuthMethodID `json:"methodId"`
@@ -996,6 +1030,7 @@ type AuthMethodAgent struct {
 }
 
 // LoginAuthResponse: the answer to `auth/login`: the user is signed in.
+//
 // Result of the request auth/login, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LoginAuthResponse struct {
@@ -1005,6 +1040,7 @@ type LoginAuthResponse struct {
 }
 
 // ListProvidersResponse: the model providers that can be configured, with what they use now.
+//
 // Result of the request providers/list, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ListProvidersResponse struct {
@@ -1042,6 +1078,7 @@ type ProviderCurrentConfig struct {
 }
 
 // SetProviderResponse: the answer to `providers/set`: the provider is configured.
+//
 // Result of the request providers/set, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type SetProviderResponse struct {
@@ -1051,6 +1088,7 @@ type SetProviderResponse struct {
 }
 
 // DisableProviderResponse: the answer to `providers/disable`: the provider is off.
+//
 // Result of the request providers/disable, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type DisableProviderResponse struct {
@@ -1060,6 +1098,7 @@ type DisableProviderResponse struct {
 }
 
 // LogoutAuthResponse: the answer to `auth/logout`: the user is signed out.
+//
 // Result of the request auth/logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LogoutAuthResponse struct {
@@ -1069,6 +1108,7 @@ type LogoutAuthResponse struct {
 }
 
 // AuthStatusResponse: whether the user is signed in, and as whom.
+//
 // Result of the request auth/status, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthStatusResponse struct {
@@ -1102,6 +1142,7 @@ type AuthAccount struct {
 
 // NewSessionResponse: the answer to `session/new`. The session is idle unless a state update
 // says otherwise; updates may come even before this answer.
+//
 // Result of the request session/new, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type NewSessionResponse struct {
@@ -1168,6 +1209,7 @@ type SessionConfigSelectGroup struct {
 }
 
 // SessionConfigSelect: a setting with one value out of a list.
+// It is the variant "select" of SessionConfigOptionVariant.
 type SessionConfigSelect struct {
 	// The value in effect, one of `options`.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
@@ -1178,6 +1220,7 @@ type SessionConfigSelect struct {
 }
 
 // SessionConfigBoolean: a setting that is on or off.
+// It is the variant "boolean" of SessionConfigOptionVariant.
 type SessionConfigBoolean struct {
 	// The value in effect.
 	CurrentValue bool `json:"currentValue"`
@@ -1208,6 +1251,7 @@ type AvailableCommandInputOther struct {
 }
 
 // TextCommandInput: free text after the name of a command.
+// It is the variant "text" of AvailableCommandInput.
 type TextCommandInput struct {
 	// What to show while the user has typed nothing yet.
 	Hint string          `json:"hint"`
@@ -1217,6 +1261,7 @@ type TextCommandInput struct {
 }
 
 // Command: a slash command that the user can put at the start of a prompt.
+// It is the variant "command" of AvailableCommand.
 type Command struct {
 	// Name without the slash: no blanks, and no other command has it.
 	Name string `json:"name"`
@@ -1230,6 +1275,7 @@ type Command struct {
 }
 
 // ListSessionsResponse: one page of known sessions.
+//
 // Result of the request session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type ListSessionsResponse struct {
@@ -1261,6 +1307,7 @@ type SessionInfo struct {
 }
 
 // DeleteSessionResponse: the answer to `session/delete`: the session is no longer listed.
+//
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 type DeleteSessionResponse struct {
@@ -1270,6 +1317,7 @@ type DeleteSessionResponse struct {
 }
 
 // ForkSessionResponse: the answer to `session/fork`: the id of the copy and its settings.
+//
 // Result of the request session/fork, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 type ForkSessionResponse struct {
@@ -1286,6 +1334,7 @@ type ForkSessionResponse struct {
 
 // ArchiveSessionResponse: the answer to `session/archive`: the session is archived, also if it
 // was before.
+//
 // Result of the request session/archive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type ArchiveSessionResponse struct {
@@ -1296,6 +1345,7 @@ type ArchiveSessionResponse struct {
 
 // UnarchiveSessionResponse: the answer to `session/unarchive`: the session is no longer
 // archived, also if it was not before.
+//
 // Result of the request session/unarchive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type UnarchiveSessionResponse struct {
@@ -1306,6 +1356,7 @@ type UnarchiveSessionResponse struct {
 
 // SessionStatusResponse: where a session is at the moment; that may change before the next
 // request.
+//
 // Result of the request session/status, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatusResponse struct {
@@ -1338,6 +1389,7 @@ type BackgroundWorkOther struct {
 }
 
 // BackgroundTerminal: a terminal that works in the background.
+// It is the variant "terminal" of BackgroundWork.
 type BackgroundTerminal struct {
 	// The terminal.
 	TerminalID TerminalID      `json:"terminalId"`
@@ -1347,6 +1399,7 @@ type BackgroundTerminal struct {
 }
 
 // BackgroundToolCall: a tool call that works in the background.
+// It is the variant "tool_call" of BackgroundWork.
 type BackgroundToolCall struct {
 	// The tool call.
 	ToolCallID ToolCallID      `json:"toolCallId"`
@@ -1356,6 +1409,7 @@ type BackgroundToolCall struct {
 }
 
 // BackgroundSubagent: a child session that works in the background.
+// It is the variant "subagent" of BackgroundWork.
 type BackgroundSubagent struct {
 	// The child session.
 	SessionID SessionID       `json:"sessionId"`
@@ -1365,6 +1419,7 @@ type BackgroundSubagent struct {
 }
 
 // RunningStateUpdate: the session is at work.
+// It is the variant "running" of StateUpdate.
 type RunningStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1375,6 +1430,7 @@ type RunningStateUpdate struct {
 
 // UnsupportedProtocolVersionErrorData: detail of error -32022: which protocol versions do
 // work.
+// It is the variant UnsupportedProtocolVersion of ErrorData.
 type UnsupportedProtocolVersionErrorData struct {
 	// The version the client asked for.
 	Requested ProtocolVersion `json:"requested"`
@@ -1387,6 +1443,7 @@ type UnsupportedProtocolVersionErrorData struct {
 
 // SessionNotFoundErrorData: detail of error -32002: which session was asked for although it is
 // unknown or closed.
+// It is the variant SessionNotFound of ErrorData.
 type SessionNotFoundErrorData struct {
 	// The session as the request named it.
 	SessionID SessionID       `json:"sessionId"`
@@ -1396,6 +1453,7 @@ type SessionNotFoundErrorData struct {
 }
 
 // ErrorStopReason: the failure that ended foreground work.
+// It is the variant "error" of IdleStateUpdateVariant.
 type ErrorStopReason struct {
 	// What failed. Absent or null: not told.
 	Error *acp.Error `json:"error,omitzero"`
@@ -1424,6 +1482,7 @@ type Usage struct {
 
 // IdleStateUpdate: nothing goes on in the foreground. With a stop reason it ends a piece of
 // work; a repeated report does not end another one.
+// It is the variant "idle" of StateUpdate.
 type IdleStateUpdate struct {
 	// Tokens used by the work that ended. Absent or null: not reported.
 	Usage *Usage `json:"usage,omitzero"`
@@ -1489,6 +1548,7 @@ type IdleStateUpdateOther struct {
 
 // RequiresActionStateUpdate: all foreground work waits for the user. The agent reports running
 // or idle once that is over.
+// It is the variant "requires_action" of StateUpdate.
 type RequiresActionStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1499,6 +1559,7 @@ type RequiresActionStateUpdate struct {
 
 // UnknownStateUpdate: the agent cannot tell what the session is doing. It ends and cancels
 // nothing; a later report replaces it.
+// It is the variant "unknown" of StateUpdate.
 type UnknownStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1508,6 +1569,7 @@ type UnknownStateUpdate struct {
 }
 
 // SetSessionTitleResponse: the answer to `session/set_title`: the title is stored.
+//
 // Result of the request session/set_title, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SetSessionTitleResponse struct {
@@ -1520,6 +1582,7 @@ type SetSessionTitleResponse struct {
 
 // ResumeSessionResponse: the answer to `session/resume`. It comes after any replay and after a
 // state update that tells what the session is doing.
+//
 // Result of the request session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ResumeSessionResponse struct {
@@ -1533,6 +1596,7 @@ type ResumeSessionResponse struct {
 }
 
 // CloseSessionResponse: the answer to `session/close`: the session is no longer active.
+//
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type CloseSessionResponse struct {
@@ -1543,6 +1607,7 @@ type CloseSessionResponse struct {
 
 // CancelToolCallResponse: the answer to `tool_call/cancel`: the agent has begun to stop the
 // call. A tool call update tells when it has ended.
+//
 // Result of the request tool_call/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelToolCallResponse struct {
@@ -1553,6 +1618,7 @@ type CancelToolCallResponse struct {
 
 // CancelTerminalResponse: the answer to `terminal/cancel`: the agent has begun to stop the
 // command. A terminal update with an exit status tells when it has ended.
+//
 // Result of the request terminal/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelTerminalResponse struct {
@@ -1563,6 +1629,7 @@ type CancelTerminalResponse struct {
 
 // SetSessionConfigOptionResponse: the answer to `session/set_config_option`: all settings, as
 // one change may alter others.
+//
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 type SetSessionConfigOptionResponse struct {
@@ -1575,6 +1642,7 @@ type SetSessionConfigOptionResponse struct {
 
 // PromptResponse: the answer to `session/prompt`: the message is part of the conversation. It
 // says nothing about the work, which may not even have begun.
+//
 // Result of the request session/prompt, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PromptResponse struct {
@@ -1593,6 +1661,7 @@ type ExtResponse struct {
 
 // UpdateSessionNotification: one update of a session, sent by the agent at any time while the
 // session exists.
+//
 // Params of the notification session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type UpdateSessionNotification struct {
@@ -1626,6 +1695,7 @@ type ContentChunk struct {
 
 // UserMessage: a message of the user, new or changed. An unknown id creates it; later chunks
 // append to it.
+// It is the variant "user_message" of SessionUpdate.
 type UserMessage struct {
 	// Name of the message.
 	MessageID MessageID `json:"messageId"`
@@ -1639,6 +1709,7 @@ type UserMessage struct {
 
 // AgentMessage: a message of the agent, new or changed. An unknown id creates it; later chunks
 // append to it.
+// It is the variant "agent_message" of SessionUpdate.
 type AgentMessage struct {
 	// Name of the message.
 	MessageID MessageID `json:"messageId"`
@@ -1652,6 +1723,7 @@ type AgentMessage struct {
 
 // AgentThought: reasoning of the agent, new or changed. An unknown id creates it; later chunks
 // append to it.
+// It is the variant "agent_thought" of SessionUpdate.
 type AgentThought struct {
 	// Name of the thought.
 	MessageID MessageID `json:"messageId"`
@@ -1665,6 +1737,7 @@ type AgentThought struct {
 
 // ToolCallContentChunk: one more item of what a tool call produced. To replace what is there,
 // the agent sends an update instead.
+// It is the variant "tool_call_content_chunk" of SessionUpdate.
 type ToolCallContentChunk struct {
 	// The call meant.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1731,6 +1804,7 @@ type TerminalCancelCapabilities struct {
 
 // TerminalUpdate: a terminal of the agent, new or changed. An unknown id creates it. Absent
 // members stay as they are, null clears them.
+// It is the variant "terminal_update" of SessionUpdate.
 type TerminalUpdate struct {
 	// Names the terminal within its session.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1754,6 +1828,7 @@ type TerminalUpdate struct {
 }
 
 // TerminalOutputChunk: more output of a terminal.
+// It is the variant "terminal_output_chunk" of SessionUpdate.
 type TerminalOutputChunk struct {
 	// The terminal meant.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1795,6 +1870,7 @@ type PlanEntry struct {
 }
 
 // PlanItems: a plan as a list of steps.
+// It is the variant "items" of PlanUpdateContent.
 type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1806,6 +1882,7 @@ type PlanItems struct {
 }
 
 // PlanFile: a plan that is kept in a file.
+// It is the variant "file" of PlanUpdateContent.
 type PlanFile struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1817,6 +1894,7 @@ type PlanFile struct {
 }
 
 // PlanMarkdown: a plan as Markdown text.
+// It is the variant "markdown" of PlanUpdateContent.
 type PlanMarkdown struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1828,6 +1906,7 @@ type PlanMarkdown struct {
 }
 
 // PlanUpdate: new content of a named plan. An unknown name creates the plan.
+// It is the variant "plan_update" of SessionUpdate.
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
@@ -1837,6 +1916,7 @@ type PlanUpdate struct {
 }
 
 // PlanRemoved: report that a named plan is gone.
+// It is the variant "plan_removed" of SessionUpdate.
 type PlanRemoved struct {
 	// The plan meant.
 	PlanID PlanID          `json:"planId"`
@@ -1846,6 +1926,7 @@ type PlanRemoved struct {
 }
 
 // AvailableCommandsUpdate: report of the slash commands on offer.
+// It is the variant "available_commands_update" of SessionUpdate.
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
@@ -1855,6 +1936,7 @@ type AvailableCommandsUpdate struct {
 }
 
 // ConfigOptionUpdate: report that settings of the session changed.
+// It is the variant "config_option_update" of SessionUpdate.
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
@@ -1864,6 +1946,7 @@ type ConfigOptionUpdate struct {
 }
 
 // SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
+// It is the variant "session_info_update" of SessionUpdate.
 type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title acp.Patch[string] `json:"title,omitzero"`
@@ -1887,6 +1970,7 @@ type Cost struct {
 }
 
 // UsageUpdate: how full the context window is and what the session cost so far.
+// It is the variant "usage_update" of SessionUpdate.
 type UsageUpdate struct {
 	// Tokens in the context window now.
 	Used uint64 `json:"used"`
@@ -1901,6 +1985,7 @@ type UsageUpdate struct {
 
 // Notice: a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
+// It is the variant "notice" of SessionUpdate.
 type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
@@ -1915,6 +2000,7 @@ type Notice struct {
 
 // CompactionUpdate: the state of a context compaction. The first update for an id places it in
 // the conversation, later ones change it there.
+// It is the variant "compaction_update" of SessionUpdate.
 type CompactionUpdate struct {
 	// The compaction that this is about; a new id creates one.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1932,6 +2018,7 @@ type CompactionUpdate struct {
 
 // CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
 // compaction.
+// It is the variant "compaction_summary_chunk" of SessionUpdate.
 type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1962,6 +2049,7 @@ type SessionCancelCapabilities struct {
 
 // SubagentUpdate: facts about a child session, sent in its parent. The first one announces the
 // child, before any other message about it. Absent members stay as they are, null clears.
+// It is the variant "subagent_update" of SessionUpdate.
 type SubagentUpdate struct {
 	// The child.
 	SessionID SessionID `json:"sessionId"`
@@ -1988,6 +2076,7 @@ type SubagentUpdate struct {
 
 // SessionMessage: a message between sessions, as one of them sees it. Absent members stay as
 // they are, null clears.
+// It is the variant "session_message" of SessionUpdate.
 type SessionMessage struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
@@ -2010,6 +2099,7 @@ type SessionMessage struct {
 
 // SessionMessageChunk: one piece of a message between sessions. Who sent it is told by
 // `session_message`, before or after.
+// It is the variant "session_message_chunk" of SessionUpdate.
 type SessionMessageChunk struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
@@ -2022,6 +2112,7 @@ type SessionMessageChunk struct {
 
 // CompleteElicitationNotification: a notice that the user is done with a web page. It gets no
 // answer.
+//
 // Params of the notification elicitation/complete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CompleteElicitationNotification struct {
@@ -2034,6 +2125,7 @@ type CompleteElicitationNotification struct {
 
 // AuthStatusUpdateNotification: report that the sign-in state changed, with the members of an
 // `auth/status` answer. The agent may send it once the connection is initialized.
+//
 // Params of the notification auth/status_update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthStatusUpdateNotification struct {
@@ -2056,6 +2148,7 @@ type ExtNotification struct {
 
 // InitializeRequest: the first request on a connection: the client names the newest protocol
 // version it speaks and what it can do.
+//
 // Params of the request initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type InitializeRequest struct {
@@ -2129,6 +2222,7 @@ type ElicitationURLCapabilities struct {
 }
 
 // LoginAuthRequest: a request to sign the user in by one of the offered methods.
+//
 // Params of the request auth/login, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LoginAuthRequest struct {
@@ -2140,6 +2234,7 @@ type LoginAuthRequest struct {
 }
 
 // ListProvidersRequest: a request for the model providers that can be configured.
+//
 // Params of the request providers/list, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ListProvidersRequest struct {
@@ -2150,6 +2245,7 @@ type ListProvidersRequest struct {
 
 // SetProviderRequest: a request to configure a model provider. It replaces everything that was
 // set for it.
+//
 // Params of the request providers/set, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type SetProviderRequest struct {
@@ -2168,6 +2264,7 @@ type SetProviderRequest struct {
 
 // DisableProviderRequest: a request to switch a model provider off. Required providers cannot
 // be.
+//
 // Params of the request providers/disable, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type DisableProviderRequest struct {
@@ -2179,6 +2276,7 @@ type DisableProviderRequest struct {
 }
 
 // LogoutAuthRequest: a request to sign the user out.
+//
 // Params of the request auth/logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LogoutAuthRequest struct {
@@ -2189,6 +2287,7 @@ type LogoutAuthRequest struct {
 
 // AuthStatusRequest: a request to tell whether the user is signed in. It changes nothing and
 // never fails for lack of sign-in.
+//
 // Params of the request auth/status, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthStatusRequest struct {
@@ -2198,6 +2297,7 @@ type AuthStatusRequest struct {
 }
 
 // NewSessionRequest: a request to start a conversation in a directory.
+//
 // Params of the request session/new, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type NewSessionRequest struct {
@@ -2236,6 +2336,7 @@ type HTTPHeader struct {
 }
 
 // MCPServerHTTP: an MCP server reached over HTTP.
+// It is the variant "http" of MCPServer.
 type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2251,6 +2352,7 @@ type MCPServerHTTP struct {
 
 // MCPServerACP: an MCP server that lives in an ACP component; its messages travel as
 // `mcp/message`.
+// It is the variant "acp" of MCPServer.
 type MCPServerACP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2262,6 +2364,7 @@ type MCPServerACP struct {
 }
 
 // MCPServerStdio: an MCP server that the agent starts as a child process.
+// It is the variant "stdio" of MCPServer.
 type MCPServerStdio struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2289,6 +2392,7 @@ type SystemPrompt struct {
 }
 
 // ListSessionsRequest: a request for the sessions the agent knows, page by page.
+//
 // Params of the request session/list, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type ListSessionsRequest struct {
@@ -2305,6 +2409,7 @@ type ListSessionsRequest struct {
 
 // DeleteSessionRequest: a request to remove a session from the list. Needs the `delete`
 // session capability.
+//
 // Params of the request session/delete, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 type DeleteSessionRequest struct {
@@ -2316,6 +2421,7 @@ type DeleteSessionRequest struct {
 
 // ForkSessionRequest: a request to copy a session into a new one that goes its own way from
 // here. Needs the `fork` session capability.
+//
 // Params of the request session/fork, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 type ForkSessionRequest struct {
@@ -2337,6 +2443,7 @@ type ForkSessionRequest struct {
 
 // ArchiveSessionRequest: a request to hide a session from plain lists. An active one is closed
 // first; history is kept. Needs the `archive` session capability.
+//
 // Params of the request session/archive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type ArchiveSessionRequest struct {
@@ -2348,6 +2455,7 @@ type ArchiveSessionRequest struct {
 
 // UnarchiveSessionRequest: a request to list a session again. It is not reopened. Needs the
 // `archive` session capability.
+//
 // Params of the request session/unarchive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type UnarchiveSessionRequest struct {
@@ -2359,6 +2467,7 @@ type UnarchiveSessionRequest struct {
 
 // SessionStatusRequest: a request to tell whether a session is in memory, without touching it.
 // Needs the `status` session capability.
+//
 // Params of the request session/status, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatusRequest struct {
@@ -2370,6 +2479,7 @@ type SessionStatusRequest struct {
 
 // SetSessionTitleRequest: a request to give a session a title of the user's choice; the agent
 // then stops making up its own. Needs the `title` session capability.
+//
 // Params of the request session/set_title, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SetSessionTitleRequest struct {
@@ -2384,6 +2494,7 @@ type SetSessionTitleRequest struct {
 
 // ResumeSessionRequest: a request to reopen a session, with or without a replay of its
 // history.
+//
 // Params of the request session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ResumeSessionRequest struct {
@@ -2417,6 +2528,7 @@ type ReplayFromOther struct {
 }
 
 // ReplayFromStart: the beginning of the history the agent has kept.
+// It is the variant "start" of ReplayFrom.
 type ReplayFromStart struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2425,6 +2537,7 @@ type ReplayFromStart struct {
 
 // CloseSessionRequest: a request to end an active session with all its work, background work
 // included. Prompts not yet accepted fail with -32800; nothing more is sent about the session.
+//
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type CloseSessionRequest struct {
@@ -2436,6 +2549,7 @@ type CloseSessionRequest struct {
 
 // CancelToolCallRequest: a request to cancel one tool call that allows it. If it does not, or
 // is unknown or over, the agent answers with error -32602.
+//
 // Params of the request tool_call/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelToolCallRequest struct {
@@ -2449,6 +2563,7 @@ type CancelToolCallRequest struct {
 
 // CancelTerminalRequest: a request to stop the command of one terminal that allows it. If it
 // does not, or is unknown or over, the agent answers with error -32602.
+//
 // Params of the request terminal/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelTerminalRequest struct {
@@ -2461,6 +2576,7 @@ type CancelTerminalRequest struct {
 }
 
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
+//
 // Params of the request session/set_config_option, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 type SetSessionConfigOptionRequest struct {
@@ -2503,6 +2619,7 @@ type SetSessionConfigOptionRequestOther struct {
 
 // PromptRequest: a request to add a message of the user to the conversation and to work on it.
 // The work itself is reported by state updates.
+//
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PromptRequest struct {
@@ -2516,6 +2633,7 @@ type PromptRequest struct {
 }
 
 // RequestPermissionResponse: the answer to a permission request.
+//
 // Result of the request session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionResponse struct {
@@ -2536,6 +2654,7 @@ type RequestPermissionOutcomeOther struct {
 }
 
 // CancelledPermissionOutcome: no option was chosen, so the agent must not go ahead.
+// It is the variant "cancelled" of RequestPermissionOutcome.
 type CancelledPermissionOutcome struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2543,6 +2662,7 @@ type CancelledPermissionOutcome struct {
 }
 
 // SelectedPermissionOutcome: the option the user chose.
+// It is the variant "selected" of RequestPermissionOutcome.
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -2552,6 +2672,7 @@ type SelectedPermissionOutcome struct {
 }
 
 // CreateElicitationResponse: the answer to a request for input.
+//
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponse struct {
@@ -2585,6 +2706,7 @@ type CreateElicitationResponseOther struct {
 }
 
 // ElicitationAcceptAction: the user's agreement, with what was filled in.
+// It is the variant "accept" of CreateElicitationResponseVariant.
 type ElicitationAcceptAction struct {
 	// Values by field name, as the form asks. Absent or null: none, as for web pages.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
@@ -2627,6 +2749,7 @@ type MCPError struct {
 
 // CancelSessionNotification: a notice to stop what the session does in the foreground, and
 // prompts that still wait. Background work goes on.
+//
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CancelSessionNotification struct {
@@ -2638,6 +2761,7 @@ type CancelSessionNotification struct {
 
 // MessageMCPNotification: an MCP notification that belongs to an open MCP request, sent by the
 // component that provides the server.
+//
 // Params of the notification mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPNotification struct {
@@ -2656,6 +2780,7 @@ type MessageMCPNotification struct {
 
 // CancelRequestNotification: a notice that the sender no longer wants the answer to a request.
 // The receiver still answers: a result, or error -32800.
+//
 // Params of the notification $/cancel_request, either side to the other.
 // Spec: https://agentclientprotocol.com/protocol/v2/cancellation
 type CancelRequestNotification struct {
@@ -2669,6 +2794,7 @@ type CancelRequestNotification struct {
 // ProxySuccessorRequest: a request wrapped for the next component of a proxy chain, or one
 // that comes back from it. Result or error are passed on unchanged; to cancel, name the outer
 // id.
+//
 // Params of the request proxy/successor, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type ProxySuccessorRequest struct {
@@ -2683,6 +2809,7 @@ type ProxySuccessorRequest struct {
 }
 
 // ProxySuccessorResponse: the result of the wrapped request, any JSON, unchanged.
+//
 // Result of the request proxy/successor, proxy to client.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type ProxySuccessorResponse struct {
@@ -2692,6 +2819,7 @@ type ProxySuccessorResponse struct {
 
 // ProxySuccessorNotification: a notification wrapped for the next component of a proxy chain,
 // or one that comes back from it.
+//
 // Params of the notification proxy/successor, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type ProxySuccessorNotification struct {

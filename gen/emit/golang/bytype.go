@@ -47,9 +47,7 @@ func (g *gen) decodeByType(f *jen.File, t *ir.Type, n string) {
 			rest = &a
 			continue
 		}
-		if byType[ty] == nil {
-			want = append(want, ty)
-		}
+		want = append(want, g.describe(a))
 		byType[ty] = append(byType[ty], a)
 	}
 	var cases []jen.Code
@@ -96,12 +94,41 @@ func (g *gen) decodeByType(f *jen.File, t *ir.Type, n string) {
 		}
 	}
 	body := []jen.Code{line("m := d.Mark()"), jen.Switch(line("d.Peek()")).Block(cases...)}
+	if rest != nil && len(cases) == 0 {
+		body = nil
+	}
 	if rest != nil {
-		body = append(body, line("_ = m"), line("return %s{Raw: d.Raw()}", rest.name))
+		body = append(body, line("return %s{Raw: d.Raw()}", rest.name))
 	} else {
 		body = append(body, line("d.NoVariant(m, %q, %q)", t.Name, strings.Join(want, " or ")), line("return nil"))
 	}
 	f.Func().Id("decode"+n).Params(g.dec(), jen.Id("_").Op("*").Add(g.in("Outer"))).Id(n).Block(body...)
+}
+
+// describe names the values of a branch in an error message.
+func (g *gen) describe(a arm) string {
+	ty, r := g.jsonType(*a.v.Type), *a.v.Type
+	if r.Elem != nil && !r.Map {
+		r = *r.Elem
+		ty += " of " + g.jsonType(r)
+	}
+	if keys := g.requiredKeys(r.Ref); keys != nil {
+		ty += " with " + strings.Join(keys, " and ")
+	}
+	return ty
+}
+
+func (g *gen) requiredKeys(def string) []string {
+	var keys []string
+	if def == "" {
+		return nil
+	}
+	for _, m := range g.Spec.Resolve(def).Fields {
+		if m.Presence == ir.Required {
+			keys = append(keys, m.Wire)
+		}
+	}
+	return keys
 }
 
 // choose is the condition under which one of several branches of the same JSON
@@ -115,15 +142,8 @@ func (g *gen) choose(arms []arm, i int, open bool) string {
 	if len(arms) == 1 && (!open || def == "") {
 		return ""
 	}
-	var keys []string
-	if def != "" {
-		for _, m := range g.Spec.Resolve(def).Fields {
-			if m.Presence == ir.Required {
-				keys = append(keys, m.Wire)
-			}
-		}
-	}
-	if len(keys) == 0 {
+	keys := g.requiredKeys(def)
+	if keys == nil {
 		return ""
 	}
 	cond := fmt.Sprintf("%s(%s)", has, quoted(keys))
@@ -173,7 +193,5 @@ func (g *gen) encodeByType(f *jen.File, n string) {
 		}
 		f.Add(sig(recv).Block(append(g.appendValue(x, *a.v.Type), line("return b"))...))
 	}
-	f.Func().Id("append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
-		block(line("if v == nil"), line(`return append(b, "null"...)`)),
-		line("return v.appendValue(b)"))
+	g.appendFunc(f, n, line("return v.appendValue(b)"))
 }

@@ -95,7 +95,7 @@ func (g *gen) checks(f *jen.File) {
 		if g.hasOther(u) && u.Other == nil {
 			body = append(body, block(line("if o, ok := v.(*%s); ok", g.otherName(n)),
 				line("c.In(%q)", u.Tag),
-				line(`c.Add("enum", "unknown %s " + %s(o.Tag))`, rawText(strings.Trim(strconv.Quote(u.Tag), `"`)), jen.Qual("strconv", "Quote")),
+				line(`c.Add("enum", %q + %s(o.Tag))`, "unknown "+u.Tag+" ", jen.Qual("strconv", "Quote")),
 				line("c.Up()")))
 		}
 		body = append(body, line("v.check(c)"))

@@ -77,7 +77,7 @@ func (g *gen) unionResults(f *jen.File) {
 			n := resultOf(c.result)
 			f.Type().Id(n).Struct(jen.Id("v").Id(c.result))
 			f.Func().Params(jen.Id("r").Op("*").Id(n)).Id("AppendJSON").Params(bytesParam()).Index().Byte().Block(
-				line("return append%s(b, r.v)", c.result))
+				line("return Append%s(b, r.v)", c.result))
 			f.Func().Params(jen.Id("r").Op("*").Id(n)).Id("UnmarshalJSON").Params(bytesParam()).Params(jen.Err().Error()).Block(
 				line("r.v, err = Decode%s(b)", c.result), line("return err"))
 			f.Func().Params(jen.Id("r").Op("*").Id(n)).Id("Check").Params().Index().Add(g.hand("Violation")).Block(

@@ -10,16 +10,24 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
+// listItem starts a line that is an item of a list.
+const listItem = "   - "
+
 const site = "https://agentclientprotocol.com/"
 
-// comment writes text as line comments, so that nothing in it can end them.
+// comment writes text as line comments, so that nothing in it can end them. A
+// newline starts a new line, an empty line a new paragraph.
 func comment(to interface{ Comment(string) *jen.Statement }, text string) {
 	if text == "" {
 		return
 	}
 	for _, p := range strings.Split(strings.TrimSpace(text), "\n") {
+		if strings.HasPrefix(p, listItem) {
+			to.Comment("//" + clean(p))
+			continue
+		}
 		for _, l := range wrap(clean(p), 92) {
-			to.Comment("// " + l)
+			to.Comment(strings.TrimSpace("// " + l))
 		}
 	}
 }
@@ -48,7 +56,10 @@ func wrap(s string, width int) []string {
 		}
 		cur += w
 	}
-	return append(out, cur)
+	if cur != "" || out == nil {
+		out = append(out, cur)
+	}
+	return out
 }
 
 // lower makes the first letter of a sentence small, unless it starts a name.
@@ -69,10 +80,29 @@ func (g *gen) typeDoc(n string, t *ir.Type, shape string) string {
 	if t.Doc == "" {
 		doc = n + " is " + shape + "."
 	}
+	if in := g.variantOf(n); in != "" {
+		doc += "\n" + in
+	}
 	if use := g.usage(t.Name); use != "" {
-		doc += "\n" + use
+		doc += "\n\n" + use
 	}
 	return doc
+}
+
+// variantOf says which variants of which unions a type is.
+func (g *gen) variantOf(n string) string {
+	var in []string
+	g.eachUnion(func(t *ir.Type, union string, u *ir.Union) {
+		for _, a := range g.arms[union] {
+			if a.name == n && !a.own {
+				in = append(in, armDoc(a, union))
+			}
+		}
+	})
+	if in == nil {
+		return ""
+	}
+	return "It is " + strings.Join(in, ", and ") + "."
 }
 
 // usage says where a definition travels.

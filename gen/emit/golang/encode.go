@@ -86,7 +86,7 @@ func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
 			}
 			return put("AppendInt", "int64("+x+")")
 		case g.isInterface(r.Ref):
-			return []jen.Code{line("b = append%s(b, %s)", g.refType(r.Ref), x)}
+			return []jen.Code{line("b = Append%s(b, %s)", g.refType(r.Ref), x)}
 		}
 		return []jen.Code{line("b = %s.AppendJSON(b)", x)}
 	}

@@ -65,9 +65,18 @@ func (p Package) Files() ([]emit.Output, error) {
 		if file.name == "definitions" {
 			suffix = "_gen_test.go"
 		}
-		out = append(out, emit.Output{Path: p.Dir + "/" + file.name + suffix, Data: b.Bytes()})
+		out = append(out, emit.Output{Path: p.Dir + "/" + file.name + suffix, Data: spaced(b.Bytes())})
 	}
 	return out, g.err()
+}
+
+// spaced puts an empty line between declarations, which jennifer does only where
+// there is a comment. No literal spans lines, so only code can match.
+func spaced(src []byte) []byte {
+	for _, next := range []string{"func ", "type ", "var ", "const "} {
+		src = bytes.ReplaceAll(src, []byte("\n}\n"+next), []byte("\n}\n\n"+next))
+	}
+	return src
 }
 
 type gen struct {

@@ -31,8 +31,8 @@ func (g *gen) types(f *jen.File) {
 }
 
 func (g *gen) structDecl(f *jen.File, s structType) {
-	comment(f, g.structDoc(s))
 	seen := map[string]string{}
+	comment(f, g.structDoc(s))
 	f.Type().Id(s.name).StructFunc(func(b *jen.Group) {
 		if s.any {
 			comment(b, "Raw is any JSON value.")
@@ -69,10 +69,15 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 			b.Id("Extra").Add(g.hand("Extra")).Tag(map[string]string{"json": "-"})
 		}
 	})
+	encoded := 0
 	for _, m := range s.fields {
 		if m.Encoding == "base64" {
+			encoded++
 			g.bytesMethod(f, s.name, m)
 		}
+	}
+	if encoded > 1 || encoded == 1 && seen["Bytes"] != "" {
+		g.claims.errs = append(g.claims.errs, s.name+": the method Bytes has more than one member to decode, or is called like one")
 	}
 }
 
@@ -90,15 +95,15 @@ func selector(u *ir.Union) string {
 // bytesMethod emits the accessor of a base64 member. The member itself stays a
 // string, so that a bad one neither fails nor is lost.
 func (g *gen) bytesMethod(f *jen.File, n string, m *ir.Field) {
-	name := "Bytes"
-	comment(f, "Bytes decodes the base64 text of "+goName(m.Wire)+".")
 	x := "v." + goName(m.Wire)
-	var body []jen.Code
 	switch g.shapeOf(m) {
 	case opt, patch:
 		x += ".V"
 	}
-	body = append(body, jen.Return(jen.Qual("encoding/base64", "StdEncoding").Dot("DecodeString").Call(line("%s", x))))
-	method(n, name).Params()
-	f.Add(method(n, name).Params().Params(jen.Index().Byte(), jen.Error()).Block(body...))
+	if m.Type.Ref != "" {
+		x = "string(" + x + ")"
+	}
+	comment(f, "Bytes decodes the base64 text of "+goName(m.Wire)+".")
+	f.Add(method(n, "Bytes").Params().Params(jen.Index().Byte(), jen.Error()).Block(
+		jen.Return(jen.Qual("encoding/base64", "StdEncoding").Dot("DecodeString").Call(rawText(x)))))
 }

@@ -18,50 +18,46 @@ func (g *gen) unionCodec(f *jen.File) {
 			g.encodeByType(f, n)
 		case u.Tag != "":
 			g.decodeTagged(f, n, u)
-			g.encodeUnion(f, n, u)
+			g.encodeUnion(f, n, u, top)
 		default:
 			g.decodeByKeys(f, n, u)
-			g.encodeUnion(f, n, u)
+			g.encodeUnion(f, n, u, top)
 		}
 		if !top {
 			return
 		}
 		g.claims.claim("Decode"+n, n+"/decode")
-		g.claims.claim("Append"+n, n+"/append")
 		comment(f, "Decode"+n+" decodes a "+n+" from JSON text. Pointer finds the place of an error.")
 		f.Func().Id("Decode"+n).Params(bytesParam()).Params(jen.Id(n), jen.Error()).Block(
 			line("var d %s", g.in("Dec")), line("d.Reset(b)"), line("v := decode%s(&d, nil)", n), line("d.End()"),
 			block(line("if err := d.Err(); err != nil"), line("return nil, err")),
 			line("return v, nil"))
-		comment(f, "Append"+n+" appends v as JSON text, with its tag; null when v is nil. The methods of a variant do not know the tag, so encode unions with this.")
-		f.Func().Id("Append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(line("return append%s(b, v)", n))
 	})
 }
 
 // decodeTagged emits the decoder of a tagged union: find the tag, then let the
 // variant read the whole object.
 func (g *gen) decodeTagged(f *jen.File, n string, u *ir.Union) {
-	f.Var().Id("tagOf" + n).Op("=").Index().String().Values(jen.Lit(u.Tag))
 	needed := u.Default == nil && u.Absent == nil
 	var body, cases []jen.Code
 	if needed {
 		body = append(body, line("m := d.Mark()"))
 	}
-	body = append(body, line("tag, found := d.Tag(%q)", u.Tag), block(line("if d.Failed()"), line("return nil")))
-	outer := line("o := %s{Up: outer, Names: tagOf%s}", g.in("Outer"), n)
+	body = append(body,
+		line("o := %s{Up: outer, Tag: %q}", g.in("Outer"), u.Tag),
+		line("tag, found := d.TagIn(&o)"),
+		block(line("if d.Failed()"), line("return nil")))
 	for _, a := range g.arms[n] {
 		switch a.v {
 		case u.Default:
 			body = append(body, block(line("if !found"), g.decodeArm(n, a, "outer")...))
 		case u.Absent:
-			absent := append([]jen.Code{outer.Clone()}, g.decodeArm(n, a, "&o")...)
-			body = append(body, block(line("if !found"), absent...))
+			body = append(body, block(line("if !found"), g.decodeArm(n, a, "&o")...))
 		}
 	}
 	if needed {
 		body = append(body, block(line("if !found"), line("d.NoTag(m, %q)", u.Tag), line("return nil")))
 	}
-	body = append(body, outer)
 	for _, a := range g.arms[n] {
 		if a.v.Wire != "" {
 			cases = append(cases, jen.Case(jen.Lit(a.v.Wire)).Block(g.decodeArm(n, a, "&o")...))
@@ -122,7 +118,7 @@ func (g *gen) appendTag(tag, value string) []jen.Code {
 }
 
 // encodeUnion emits the encoders of a union of objects.
-func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union) {
+func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	var cases []jen.Code
 	for _, a := range g.arms[n] {
 		if a.tag == "" {
@@ -153,9 +149,17 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union) {
 	cases = append(cases, jen.Case(jen.Nil()).Block(line("return b")))
 	body = append(body, sw.Block(cases...), line("return v.appendMembers(b)"))
 	f.Func().Id("append"+n+"Members").Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(body...)
-	f.Func().Id("append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
-		block(line("if v == nil"), line(`return append(b, "null"...)`)),
-		line("return append(append%sMembers(append(b, '{'), v), '}')", n))
+	if top {
+		g.appendFunc(f, n, line("return append(append%sMembers(append(b, '{'), v), '}')", n))
+	}
+}
+
+// appendFunc emits AppendX, the encoder of a whole union value.
+func (g *gen) appendFunc(f *jen.File, n string, do jen.Code) {
+	g.claims.claim("Append"+n, n+"/append")
+	comment(f, "Append"+n+" appends v as JSON text, with its tag; null when v is nil. The methods of a variant do not know the tag, so encode unions with this.")
+	f.Func().Id("Append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
+		block(line("if v == nil"), line(`return append(b, "null"...)`)), do)
 }
 
 // tagLit is the Go literal of a tag with its value, in JSON.

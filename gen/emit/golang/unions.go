@@ -2,7 +2,6 @@ package golang
 
 import (
 	"sort"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -91,22 +90,21 @@ func (g *gen) unions(f *jen.File) {
 }
 
 func (g *gen) unionDoc(t *ir.Type, n string, u *ir.Union) string {
-	var list []string
-	for _, a := range g.arms[n] {
-		list = append(list, star(a)+a.name)
-	}
-	if g.hasOther(u) {
-		list = append(list, "*"+g.otherName(n))
-	}
 	doc := ""
 	if n == g.goType(t.Name) {
 		doc = g.typeDoc(n, t, "a choice of variants")
 	} else {
 		doc = n + " is what makes the variants of " + g.goType(t.Name) + " differ."
 	}
-	doc += "\nIt is one of " + strings.Join(list, ", ") + "."
+	doc += "\n\nIt is one of:"
+	for _, a := range g.arms[n] {
+		doc += "\n" + listItem + star(a) + a.name
+		if a.tag != "" {
+			doc += ", " + u.Tag + " " + quoteDoc(a.tag)
+		}
+	}
 	if g.hasOther(u) {
-		doc += " Variants that this version does not know are kept in the last."
+		doc += "\n" + listItem + "*" + g.otherName(n) + ", which keeps what this version does not know"
 	}
 	return doc
 }
