@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -84,7 +85,7 @@ func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 			if !errors.As(err, &closed) || !errors.As(err, &exit) || errors.As(err, new(*acp.Error)) {
 				t.Fatalf("Prompt returned %v", err)
 			}
-			if exit.Code != want.Code || exit.Signal != want.Signal || exit.Stderr != want.Stderr {
+			if exit.Code != want.Code || exit.Signal != want.Signal || !strings.HasPrefix(exit.Stderr, want.Stderr) {
 				t.Errorf("exit is %+v, want %+v", exit, want)
 			}
 			if u.n.Load() != 10 {
@@ -416,6 +417,26 @@ func TestOutputThatSomebodyElseKeepsOpenStillEnds(t *testing.T) {
 	}
 	if !errors.As(c.Err(), new(*agent.ExitError)) {
 		t.Fatal(c.Err())
+	}
+}
+
+func TestAnAgentThatClosesItsOutputEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	p := start(t, quick(shell(`exec >&-; sleep 1000`)))
+	c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
+	if err := c.Call(t.Context(), "initialize", nil, nil); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	<-c.Done()
+	ended(t, p)
+}
+
+func TestSecretsInArgumentsAreNotQuoted(t *testing.T) {
+	t.Parallel()
+	cmd := agent.Command{Path: "my agent", Args: []string{"--acp", "--api-key", "sk-1", "--token=sk-2", "-H", "API_SECRET=sk-3", "--model", "it's"}}
+	want := `'my agent' --acp --api-key '***' '--token=***' -H 'API_SECRET=***' --model 'it'\''s'`
+	if got := cmd.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
