@@ -142,3 +142,23 @@ func TestOverlayMistakesStopAndSayWhatToEdit(t *testing.T) {
 		})
 	}
 }
+
+// ErrorCode is written by hand, once for all versions.
+func TestTheErrorCodesOfAllVersionsHaveAName(t *testing.T) {
+	t.Parallel()
+	specs, err := Specs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(root, "acp", "errors.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, s := range specs {
+		for _, v := range s.ByName["ErrorCode"].Values {
+			if !bytes.Contains(b, []byte(" = "+v.Wire+" ")) {
+				t.Errorf("%s: acp/errors.go has no constant for %s, %s", e, v.Wire, v.Title)
+			}
+		}
+	}
+}

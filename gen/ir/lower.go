@@ -29,6 +29,7 @@ func Lower(d *schema.Document, o Overlay) (*Spec, error) {
 	}
 	for i := range s.Types {
 		l.keys(s, s.Types[i])
+		l.distinct(s, s.Types[i])
 	}
 	if len(l.errs) == 0 {
 		s.Methods = l.methods(d, s)

@@ -60,7 +60,7 @@ func (u *Unknown) has(key []byte) bool {
 		return false
 	}
 	if u.n < manyUnknown {
-		for k := range Members(u.Text()) {
+		for k := range Members(u.text) {
 			if k == string(key) {
 				return true
 			}
@@ -69,7 +69,7 @@ func (u *Unknown) has(key []byte) bool {
 	}
 	if u.names == nil {
 		u.names = map[string]struct{}{}
-		for k := range Members(u.Text()) {
+		for k := range Members(u.text) {
 			u.names[k] = struct{}{}
 		}
 	}
@@ -80,12 +80,12 @@ func (u *Unknown) has(key []byte) bool {
 	return false
 }
 
-// Text returns the members as the text of an object, nil when there are none.
+// Text ends the object and returns it, nil when there are no members.
 func (u *Unknown) Text() []byte {
 	if u.n == 0 {
 		return nil
 	}
-	return append(u.text[:len(u.text):len(u.text)], '}')
+	return append(u.text, '}')
 }
 
 // Members ranges over the members of the object text obj. Text that is not an
