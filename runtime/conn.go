@@ -5,7 +5,8 @@
 //
 // A client makes a Conn from a transport and acp.ClientSide(handler) and calls
 // the agent through acp.Agent{Conn: conn}; an agent does the same with
-// acp.AgentSide and acp.Client.
+// acp.AgentSide and acp.Client. A handler that calls the peer is made by the
+// function given to Connect.
 package runtime
 
 import (
@@ -71,6 +72,7 @@ type Conn struct {
 	work  gauge // running lanes and request handlers
 	watch watchdog
 	count counters
+	used  recycled
 
 	// Owned by the reading goroutine.
 	lanes   map[string]*lane
@@ -94,8 +96,14 @@ var _ acp.Caller = (*Conn)(nil)
 // NewConn starts a connection over t that hands incoming messages to h, and
 // owns t from then on. A nil h answers every request with method not found.
 func NewConn(t transport.Transport, h acp.Handler, opts Options) *Conn {
+	return Connect(t, func(*Conn) acp.Handler { return h }, opts)
+}
+
+// Connect is NewConn for a handler that calls the peer: it is made from the
+// connection before the first message is read.
+func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Options) *Conn {
 	c := &Conn{
-		t: t, h: h, opts: opts, lim: opts.Limits.withDefaults(),
+		t: t, opts: opts, lim: opts.Limits.withDefaults(),
 		lanes: map[string]*lane{}, sweepAt: 1024, methods: map[string]string{},
 		ending: make(chan struct{}), hurry: make(chan struct{}), done: make(chan struct{}),
 		readDone: make(chan struct{}), writeDone: make(chan struct{}),
@@ -111,6 +119,7 @@ func NewConn(t transport.Transport, h acp.Handler, opts Options) *Conn {
 	if l, ok := t.(transport.Limiter); ok {
 		l.SetMaxMessage(c.lim.Message)
 	}
+	c.h = handler(c)
 	c.watch.start(c)
 	go c.read()
 	go c.write()

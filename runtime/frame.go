@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"bytes"
 	"math"
 	"strconv"
 	"unicode/utf8"
@@ -92,7 +91,7 @@ func (f *frame) member(name []byte, level int) (took, ok bool) {
 	raw := s.b[start:s.p]
 	switch bit {
 	case seenVersion:
-		f.version = string(raw) == `"2.0"`
+		f.version = first == '"' && string(text(raw)) == "2.0"
 	case seenID:
 		if f.key, ok = requestID(raw, s.lim.ID); ok {
 			f.id = raw
@@ -124,7 +123,7 @@ func (f *frame) member(name []byte, level int) (took, ok bool) {
 // inner notes the session id among the members of params or result.
 func (f *frame) inner(name []byte) (took, ok bool) {
 	s := &f.scan
-	if string(name) != `"sessionId"` || s.peek() != '"' {
+	if string(name) != `"sessionId"` && !(escaped(name) && string(text(name)) == "sessionId") || s.peek() != '"' {
 		return false, true
 	}
 	token, ok := s.str()
@@ -159,7 +158,7 @@ func (f *frame) check() string {
 
 // envelopeMember returns the bit of a member, 0 for any other name.
 func envelopeMember(name []byte) int {
-	if bytes.IndexByte(name, '\\') >= 0 {
+	if escaped(name) {
 		name = []byte(`"` + string(text(name)) + `"`)
 	}
 	switch string(name) {

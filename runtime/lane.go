@@ -10,6 +10,9 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
+// maxSpare is how many steps a lane keeps room for while it is idle.
+const maxSpare = 4096
+
 // lane is what one session waits in: notifications, the starts of requests and
 // answers, in wire order. One goroutine works it off while there is something.
 type lane struct {
@@ -23,7 +26,6 @@ type lane struct {
 // is set, else a notification.
 type step struct {
 	call   *call
-	reply  reply
 	next   *lane // where the answer waits after this lane, if anywhere
 	req    *request
 	buf    *buffer
@@ -83,9 +85,10 @@ func (c *Conn) run(l *lane) {
 		l.mu.Unlock()
 		for i := range batch {
 			c.take(&batch[i])
-			batch[i] = step{}
 		}
-		if cap(batch) <= 1024 {
+		c.used.put(batch)
+		clear(batch)
+		if cap(batch) <= maxSpare {
 			l.mu.Lock()
 			l.spare = batch[:0]
 			l.mu.Unlock()
@@ -96,9 +99,9 @@ func (c *Conn) run(l *lane) {
 func (c *Conn) take(s *step) {
 	switch {
 	case s.call != nil && s.next != nil && s.next.busy():
-		c.push(s.next, step{call: s.call, reply: s.reply})
+		c.push(s.next, step{call: s.call})
 	case s.call != nil:
-		s.call.deliver(s.reply)
+		s.call.deliver(s.call.waiting)
 	case s.req != nil:
 		c.work.add()
 		go c.serve(s.req)
@@ -119,7 +122,10 @@ func (c *Conn) notify(s *step) {
 			c.fault(kind, err, s.buf.b)
 		}
 	}
-	s.buf.free()
+	if cap(s.buf.b) > maxRecycledBytes {
+		s.buf.free()
+		s.buf = nil
+	}
 	c.flow.sub(n)
 }
 

@@ -52,6 +52,7 @@ const (
 	FaultParse                            // a message that is no JSON
 	FaultInvalid                          // JSON that is no message
 	FaultTooLarge                         // a message above the limit
+	FaultLarge                            // a message, incoming or outgoing, above Limits.Notice
 	FaultUnknownResponse                  // an answer to nothing
 	FaultDuplicate                        // a second answer, or a second request with the id of a pending one
 	FaultLate                             // an answer to a call that was given up
@@ -65,7 +66,7 @@ const (
 )
 
 var faultNames = [faultKinds]string{
-	"noise", "parse error", "invalid message", "message too large", "unknown response",
+	"noise", "parse error", "invalid message", "message too large", "large message", "unknown response",
 	"duplicate id", "late response", "unknown notification", "handler failed",
 	"request refused", "error not sent", "stalled", "backlog",
 }
@@ -110,7 +111,7 @@ func (c *Conn) fault(kind FaultKind, err error, line []byte) {
 	c.count.faults[kind].Add(1)
 	if l := c.opts.Logger; l != nil {
 		level := slog.LevelWarn
-		if kind == FaultUnknownMethod || kind == FaultLate || kind == FaultNoise {
+		if kind == FaultUnknownMethod || kind == FaultLate || kind == FaultNoise || kind == FaultLarge {
 			level = slog.LevelDebug
 		}
 		l.Log(c.base, level, kind.String(), "error", err, "bytes", len(line))

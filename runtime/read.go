@@ -14,7 +14,7 @@ func (c *Conn) read() {
 	f := new(frame)
 	for {
 		if buf == nil {
-			buf = newBuffer()
+			buf = c.used.get()
 		}
 		msg, err := c.t.Read(buf.b[:0])
 		if big, ok := err.(*TooLargeError); ok {
@@ -27,6 +27,7 @@ func (c *Conn) read() {
 				c.opts.Tap(Inbound, msg)
 			}
 			c.count.received.Add(1)
+			c.notice(msg)
 			if c.receive(f, buf, err != nil) {
 				buf = nil
 			}
@@ -37,6 +38,13 @@ func (c *Conn) read() {
 			return
 		}
 		c.admit()
+	}
+}
+
+// notice reports a large message.
+func (c *Conn) notice(msg []byte) {
+	if len(msg) > c.lim.Notice {
+		c.fault(FaultLarge, fmt.Errorf("message of %d bytes", len(msg)), msg)
 	}
 }
 
@@ -168,7 +176,8 @@ func (c *Conn) answer(k *call, r reply, named []byte) {
 		k.deliver(r)
 		return
 	}
-	s := step{call: k, reply: r}
+	k.waiting = r
+	s := step{call: k}
 	l := c.laneFor([]byte(k.session))
 	if len(named) > 0 && string(named) != k.session {
 		s.next = c.laneFor(named)
@@ -207,6 +216,7 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 func (c *Conn) notifyNow(s step) {
 	defer c.work.done()
 	c.notify(&s)
+	s.buf.free()
 }
 
 // params returns the params as handlers get them: absent and null are an

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -297,17 +298,17 @@ func hex4(b []byte, i int) rune {
 // it has escapes.
 func text(token []byte) []byte {
 	inner := token[1 : len(token)-1]
-	for _, c := range inner {
-		if c == '\\' {
-			var s string
-			if json.Unmarshal(token, &s) != nil {
-				return inner
-			}
-			return []byte(s)
-		}
+	if !escaped(token) {
+		return inner
 	}
-	return inner
+	var s string
+	if json.Unmarshal(token, &s) != nil {
+		return inner
+	}
+	return []byte(s)
 }
+
+func escaped(token []byte) bool { return bytes.IndexByte(token, '\\') >= 0 }
 
 func badUTF8(b []byte) error {
 	at := 0

@@ -387,7 +387,9 @@ describe("buffer", function()
       child.lua(
         [[local path = ...
         function _G.Expr() -- an expression mapping holds the text lock
-          require("hermes.buffer").write(path, "b\n", nil, function(p) _G.result = p or "written" end)
+          require("hermes.buffer").write(path, "b\n", nil, function(problem)
+            _G.result = problem or "written"
+          end)
           vim.wait(100)
           _G.during = _G.result or "waiting"
           return ""

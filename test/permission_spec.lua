@@ -187,7 +187,7 @@ describe("permission.details", function()
           title = "List files",
           kind = "execute",
           locations = { { path = "/w/a.go", line = 3 }, { path = "/w/b.go" } },
-          rawInput = { command = { "rm", "-rf", "a b" }, cwd = "/w", timeout = 5 },
+          rawInput = { all = true, args = { "-rf", "a b" }, command = "rm", cwd = "/w" },
         },
       })),
       {
@@ -195,9 +195,10 @@ describe("permission.details", function()
         "title: List files",
         "path: /w/a.go:3",
         "path: /w/b.go",
-        "command: 'rm' '-rf' 'a b'",
+        "command: rm",
+        "args: '-rf' 'a b'",
         "cwd: /w",
-        "timeout: 5",
+        "all: true",
       }
     )
   end)
@@ -266,8 +267,9 @@ describe("permission with the built-in picker", function()
       local permission = require("hermes.permission")
       permission.too_soon_ms = too_soon_ms
       function _G.Ask()
-        permission.ask({ requestId = "a", agent = "demo", options = options,
-          toolCall = { title = "Edit it", kind = "edit" } }, function(id) table.insert(answers, id) end)
+        local call = { title = "Edit it", kind = "edit" }
+        local data = { requestId = "a", agent = "demo", options = options, toolCall = call }
+        permission.ask(data, function(id) table.insert(answers, id) end)
       end]],
       { seen, options, 10000 }
     )

@@ -9,7 +9,7 @@ import (
 
 // The side that handles what a sender sends. Responses are handled by the
 // sender itself: it is the one that was asked.
-var handlerOf = map[string]string{"agent": "client", "client": "agent", "proxy": "proxy", "protocol": "protocol"}
+var handlerOf = map[string]string{"agent": "client", "client": "agent", "proxy": "proxy", "protocol": "protocol", "protocollevel": "protocol"}
 
 // methods derives the table from x-side and x-method, and checks it against the
 // JSON-RPC envelopes: they are the only place that tells requests, responses

@@ -10,6 +10,9 @@ local M = {}
 --- the buffer is locked.
 M.retries, M.retry_ms = 40, 50
 
+-- Up to this many changed lines are changed inside, one by one.
+local max_line_edits = 500
+
 local bom = "\239\187\191"
 
 -- Buffers that were found changed on disk while they held unsaved edits.
@@ -29,9 +32,10 @@ local function real(path)
   return dir and vim.fs.joinpath(dir, vim.fs.basename(path))
 end
 
+--- The loaded buffer that shows a file.
 ---@param path string absolute
 ---@return integer? buf
-local function find(path)
+function M.find(path)
   if path:find("^%a[%w+.-]+://") or path:find("%z") then
     return nil
   end
@@ -116,7 +120,7 @@ end
 ---@param limit? integer number of lines
 ---@return string? text nil when no loaded buffer shows the file
 function M.read(path, line, limit)
-  local buf = find(path)
+  local buf = M.find(path)
   if not buf then
     return nil
   end
@@ -169,13 +173,14 @@ local function apply(buf, old, new)
     local all = { cmd = "delete", reg = "_", range = { 1, #old }, mods = { silent = true } }
     return vim.cmd(all)
   elseif #old == 0 then
-    vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" }) -- an empty buffer can't take one empty line
+    -- By way of a line with text: an empty buffer can't take one empty line.
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" })
     return vim.api.nvim_buf_set_lines(buf, 0, -1, false, new)
   end
   local hunks = require("hermes.diff").hunks(old, new)
   for i = #hunks, 1, -1 do
     local hunk = hunks[i]
-    if #hunk.old == #hunk.new then
+    if #hunk.old == #hunk.new and #hunk.new <= max_line_edits then
       for k = #hunk.old, 1, -1 do
         set_line(buf, hunk.first + k - 1, hunk.old[k], hunk.new[k])
       end
@@ -283,7 +288,7 @@ local passing = { "E565:", "E523:", "E788:", "E11:", "E21:" }
 ---@param done fun(problem: string?) called once, later; nil means written
 ---@return boolean taken false when no loaded buffer shows the file; `done` is not called then
 function M.write(path, content, opts, done)
-  local buf = find(path)
+  local buf = M.find(path)
   if not buf then
     return false
   end
@@ -334,7 +339,7 @@ end
 function M.refresh(paths)
   local bufs = {}
   for _, path in ipairs(paths or {}) do
-    bufs[#bufs + 1] = find(path)
+    bufs[#bufs + 1] = M.find(path)
   end
   local kept = {}
   for _, buf in ipairs(paths and bufs or vim.api.nvim_list_bufs()) do

@@ -2,9 +2,9 @@
 
 local M = {}
 
---- Beyond this many bytes on either side no diff is computed: it would stop
---- the editor for longer than anybody waits.
-M.max_bytes = 2 * 1024 * 1024
+--- Beyond this many bytes or lines on either side no diff is computed, and
+--- beyond this many hunks it is not used: either would stop the editor.
+M.max_bytes, M.max_lines, M.max_hunks = 2 * 1024 * 1024, 50000, 2000
 
 local compute = vim.text and vim.text.diff or vim.diff
 
@@ -44,18 +44,22 @@ local function ends_only(old, new)
   }
 end
 
---- The hunks that turn old into new, from top to bottom. Texts beyond
---- `max_bytes` give one hunk.
+--- The hunks that turn old into new, from top to bottom. Texts beyond the
+--- limits give one hunk.
 ---@param old string[]
 ---@param new string[]
 ---@return hermes.Hunk[]
 function M.hunks(old, new)
   local before, after = join(old), join(new)
-  if #before > M.max_bytes or #after > M.max_bytes then
+  local bytes, lines = math.max(#before, #after), math.max(#old, #new)
+  if bytes > M.max_bytes or lines > M.max_lines then
+    return ends_only(old, new)
+  end
+  local found = compute(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
+  if #found > M.max_hunks then
     return ends_only(old, new)
   end
   local hunks = {}
-  local found = compute(before, after, { result_type = "indices" }) --[[@as integer[][] ]]
   for i, h in ipairs(found) do
     local from, count, to, added = h[1], h[2], h[3], h[4]
     hunks[i] = {

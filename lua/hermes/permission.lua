@@ -101,11 +101,25 @@ local function add_diff(lines, diff)
   end
 end
 
+-- Arguments that are shown before the others.
+local leading = { command = 1, args = 2, cwd = 3 }
+
+--- The tool call in question: what the question says, over what was said before.
+---@param data table
+---@return table
+local function tool_call(data)
+  local call = data.toolCall or {}
+  local state = package.loaded["hermes.state"] -- nothing was said before it was loaded
+  local session = state and state.session(data.sessionId, data.agent)
+  local known = session and session.toolCalls[call.toolCallId]
+  return known and vim.tbl_extend("force", known, call) or call
+end
+
 --- What the agent asks to do, as lines that are safe to show.
 ---@param data table data of PermissionRequest
 ---@return string[]
 function M.details(data)
-  local call = data.toolCall or {}
+  local call = tool_call(data)
   local lines = { "kind: " .. text.line(call.kind or "unknown", 40) }
   if call.title then
     add(lines, "title", call.title)
@@ -117,7 +131,10 @@ function M.details(data)
   local input = call.rawInput
   if type(input) == "table" and not vim.islist(input) then
     local names = vim.tbl_keys(input)
-    table.sort(names)
+    table.sort(names, function(a, b)
+      local at, bt = leading[a] or 9, leading[b] or 9
+      return at < bt or (at == bt and a < b)
+    end)
     for _, name in ipairs(names) do
       add(lines, text.line(name, 60), input[name])
     end
@@ -233,7 +250,7 @@ function show()
   end
   local data = question.data
   local options = in_order(data.options)
-  local call = data.toolCall or {}
+  local call = tool_call(data)
   if not question.window then
     question.window = open_details(M.details(data))
   end

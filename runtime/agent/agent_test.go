@@ -1,22 +1,451 @@
-package agent
+//go:build unix
+
+package agent_test
 
 import (
+	"bufio"
 	"context"
-	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/agent"
 )
 
-func TestSmoke(t *testing.T) {
-	p, err := Start(context.Background(), Command{Path: "sh", Args: []string{"-c", "echo usage: agent; echo oops >&2; exit 3"}})
+type updates struct {
+	acp.UnimplementedClientHandler
+	n atomic.Int64
+}
+
+func (u *updates) SessionUpdate(context.Context, *acp.SessionNotification) error {
+	u.n.Add(1)
+	return nil
+}
+
+func prompt(ctx context.Context, c *runtime.Conn, text string) (*acp.PromptResponse, error) {
+	return acp.Agent{Conn: c}.Prompt(ctx, &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{&acp.TextContent{Text: text}}})
+}
+
+func TestAConversationWithAnAgentProcess(t *testing.T) {
+	t.Parallel()
+	p := start(t, self("agent"))
+	u := new(updates)
+	c := runtime.NewConn(p.Transport(), acp.ClientSide(u), runtime.Options{})
+	a := acp.Agent{Conn: c}
+	init, err := a.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
+	if err != nil || init.ProtocolVersion != 1 {
+		t.Fatal(init, err)
+	}
+	r, err := prompt(t.Context(), c, "hello")
+	if err != nil || r.StopReason != acp.StopReasonEndTurn || u.n.Load() != 10 {
+		t.Fatal(r, err, u.n.Load())
+	}
+	time.AfterFunc(50*time.Millisecond, func() { a.Cancel(context.Background(), &acp.CancelNotification{SessionID: "s"}) })
+	if r, err = prompt(t.Context(), c, "wait"); err != nil || r.StopReason != acp.StopReasonCancelled {
+		t.Fatal(r, err)
+	}
+	began := time.Now()
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d > 2*time.Second {
+		t.Errorf("an agent that ends with its input took %v", d)
+	}
+	if e := ended(t, p); e.Code != 0 || e.Signal != "" {
+		t.Error(e)
+	}
+}
+
+func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
+	t.Parallel()
+	for how, want := range map[string]agent.ExitError{
+		"die":  {Code: 3, Stderr: "fatal: out of tokens"},
+		"kill": {Code: -1, Signal: "killed"},
+	} {
+		t.Run(how, func(t *testing.T) {
+			p := start(t, self("agent"))
+			u := new(updates)
+			c := runtime.NewConn(p.Transport(), acp.ClientSide(u), runtime.Options{})
+			_, err := prompt(t.Context(), c, how)
+			var closed *runtime.ClosedError
+			var exit *agent.ExitError
+			if !errors.As(err, &closed) || !errors.As(err, &exit) || errors.As(err, new(*acp.Error)) {
+				t.Fatalf("Prompt returned %v", err)
+			}
+			if exit.Code != want.Code || exit.Signal != want.Signal || exit.Stderr != want.Stderr {
+				t.Errorf("exit is %+v, want %+v", exit, want)
+			}
+			if u.n.Load() != 10 {
+				t.Errorf("%d of 10 updates were handled before the call failed", u.n.Load())
+			}
+			<-c.Done()
+		})
+	}
+}
+
+func TestThePromptOfAKilledAgentFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := start(t, self("agent"))
+	c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
+	acp.Agent{Conn: c}.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
+	done := make(chan error, 1)
+	go func() {
+		_, err := prompt(t.Context(), c, "wait")
+		done <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	began := time.Now()
+	syscall.Kill(p.PID(), syscall.SIGKILL)
+	select {
+	case err := <-done:
+		if !errors.As(err, new(*agent.ExitError)) {
+			t.Fatal(err)
+		}
+	case <-time.After(soon):
+		t.Fatal("Prompt does not return")
+	}
+	if d := time.Since(began); d > 2*time.Second {
+		t.Errorf("took %v", d)
+	}
+}
+
+func TestAnAgentThatEndsBeforeInitializeIsExplained(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		script string
+		want   []string
+	}{
+		"at once":     {`exit 4`, []string{"initialize", "sh -c 'exit 4'", "status 4"}},
+		"status 0":    {`exit 0`, []string{"status 0"}},
+		"help text":   {`echo 'Usage: x [options]'; echo; echo '  --acp  speak ACP'`, []string{"status 0", "stdout: Usage: x [options] | --acp  speak ACP"}},
+		"stderr":      {`echo one >&2; echo 'not logged in' >&2; exit 1`, []string{"status 1", "stderr: one | not logged in"}},
+		"no line end": {`printf 'oops' >&2; printf 'sorry'; exit 1`, []string{"stderr: oops", "stdout: sorry"}},
+		"signal":      {`kill -SEGV $$`, []string{"signal segmentation fault"}},
+		"reads first": {`read line; echo "cannot do: acp" >&2; exit 64`, []string{"status 64", "cannot do: acp"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, shell(test.script))
+			c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
+			err := c.Call(t.Context(), "initialize", nil, nil)
+			for _, want := range test.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("error is %q, want %q in it", err, want)
+				}
+			}
+			<-c.Done()
+		})
+	}
+}
+
+func TestProgramsThatCannotStartAreExplained(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name, text string, perm os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), perm); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for name, test := range map[string]struct {
+		cmd  agent.Command
+		want string
+		is   error
+	}{
+		"nothing":                 {agent.Command{}, "no program given", nil},
+		"not in PATH":             {agent.Command{Path: "nonesuch-agent", Env: []string{"PATH=/usr/bin:" + dir}}, "nonesuch-agent: executable file not found", exec.ErrNotFound},
+		"empty PATH":              {agent.Command{Path: "sh", Env: []string{"PATH="}}, "PATH is empty", exec.ErrNotFound},
+		"no such file":            {agent.Command{Path: dir + "/nonesuch"}, "no such file", fs.ErrNotExist},
+		"not executable":          {agent.Command{Path: write("plain", "x", 0o644)}, "not executable", fs.ErrPermission},
+		"in PATH, not executable": {agent.Command{Path: "plain", Env: []string{"PATH=" + dir}}, "not executable", fs.ErrPermission},
+		"directory":               {agent.Command{Path: dir}, "is a directory", fs.ErrPermission},
+		"no interpreter":          {agent.Command{Path: write("noshebang", "echo hi\n", 0o755)}, "#!/bin/sh", syscall.ENOEXEC},
+		"no such dir":             {agent.Command{Path: "sh", Dir: dir + "/nonesuch"}, "working directory", fs.ErrNotExist},
+		"dir is a file":           {agent.Command{Path: "sh", Dir: dir + "/plain"}, "not a directory", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := agent.Start(t.Context(), test.cmd)
+			var se *agent.StartError
+			if !errors.As(err, &se) || !strings.Contains(err.Error(), test.want) || test.is != nil && !errors.Is(err, test.is) {
+				t.Errorf("Start returned %v", err)
+			}
+		})
+	}
+}
+
+func TestProgramsAreFoundAsAShellWould(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	bin := filepath.Join(dir, "bin")
+	os.Mkdir(bin, 0o755)
+	os.WriteFile(filepath.Join(bin, "an-agent"), []byte("#!/bin/sh\necho found $0 >&2\n"), 0o755)
+	for name, cmd := range map[string]agent.Command{
+		"PATH of the agent": {Path: "an-agent", Env: []string{"PATH=" + bin + ":" + os.Getenv("PATH")}},
+		"relative to Dir":   {Path: "bin/an-agent", Dir: dir},
+		"dot":               {Path: "./an-agent", Dir: bin},
+		"home":              {Path: "~/bin/an-agent", Env: []string{"HOME=" + dir}},
+		"absolute":          {Path: filepath.Join(bin, "an-agent")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, cmd)
+			if e := ended(t, p); e.Code != 0 || e.Stderr != "found "+filepath.Join(bin, "an-agent") {
+				t.Error(e)
+			}
+		})
+	}
+}
+
+func TestTheEnvironmentIsAnAllowList(t *testing.T) {
+	for name, value := range map[string]string{
+		"SECRET_API_KEY": "1", "OTHER_KEY": "2", "OTHER_HOST": "3", "LD_PRELOAD_X": "4", "LC_TIME": "C", "XDG_CONFIG_HOME": "/c", "HOME": "/h",
+	} {
+		t.Setenv(name, value)
+	}
+	get := func(cmd agent.Command) []string {
+		var names []string
+		for _, v := range cmd.Environ() {
+			if slices.ContainsFunc([]string{"SECRET", "OTHER", "LD_", "LC_TIME", "XDG_CONFIG", "HOME=", "ADDED"}, func(s string) bool { return strings.HasPrefix(v, s) }) {
+				names = append(names, v)
+			}
+		}
+		slices.Sort(names)
+		return names
+	}
+	for _, test := range []struct {
+		cmd  agent.Command
+		want []string
+	}{
+		{agent.Command{}, []string{"HOME=/h", "LC_TIME=C", "XDG_CONFIG_HOME=/c"}},
+		{agent.Command{PassEnv: []string{"OTHER_*"}}, []string{"HOME=/h", "LC_TIME=C", "OTHER_HOST=3", "OTHER_KEY=2", "XDG_CONFIG_HOME=/c"}},
+		{agent.Command{PassEnv: []string{"SECRET_API_KEY"}, Env: []string{"ADDED=x", "HOME=/other", "ADDED=y"}}, []string{"ADDED=y", "HOME=/other", "LC_TIME=C", "SECRET_API_KEY=1", "XDG_CONFIG_HOME=/c"}},
+		{agent.Command{InheritEnv: true}, []string{"HOME=/h", "LC_TIME=C", "LD_PRELOAD_X=4", "OTHER_HOST=3", "OTHER_KEY=2", "SECRET_API_KEY=1", "XDG_CONFIG_HOME=/c"}},
+	} {
+		if got := get(test.cmd); !slices.Equal(got, test.want) {
+			t.Errorf("%+v\n got %v\nwant %v", test.cmd, got, test.want)
+		}
+	}
+	cmd := shell("env >&2")
+	p := start(t, cmd)
+	if e := ended(t, p); strings.Contains(e.Stderr, "SECRET") || !strings.Contains(e.Stderr, "PATH=") || !strings.Contains(e.Stderr, "HOME=/h") {
+		t.Error(e.Stderr)
+	}
+}
+
+func TestStderrIsDrainedCutAndKept(t *testing.T) {
+	t.Parallel()
+	lines := make(chan string, 100_000)
+	cmd := shell(`i=0; while [ $i -lt 4000 ]; do echo "line $i ` + strings.Repeat("x", 100) + `"; i=$((i+1)); done >&2
+		head -c 1000000 /dev/zero | tr '\0' y >&2; echo >&2; printf 'bad \377 end' >&2`)
+	cmd.OnStderr = func(l string) { lines <- l }
+	p := start(t, cmd)
+	e := ended(t, p)
+	if n := len(e.Stderr); n > agent.StderrTail || n < agent.StderrTail/2 {
+		t.Errorf("%d bytes kept", n)
+	}
+	kept := strings.Split(e.Stderr, "\n")
+	if last := kept[len(kept)-1]; last != "bad \ufffd end" {
+		t.Errorf("last line is %q", last)
+	}
+	if long := kept[len(kept)-2]; len(long) != agent.StderrLine || strings.Trim(long, "y") != "" {
+		t.Errorf("the long line has %d bytes", len(long))
+	}
+	if len(lines) != 4002 {
+		t.Errorf("%d lines reported", len(lines))
+	}
+	if first := <-lines; !strings.HasPrefix(first, "line 0 x") {
+		t.Errorf("first line is %q", first)
+	}
+}
+
+// quick is a ladder for tests.
+func quick(cmd agent.Command) agent.Command {
+	cmd.EOFWait, cmd.TermWait, cmd.KillWait = 200*time.Millisecond, 200*time.Millisecond, 5*time.Second
+	return cmd
+}
+
+func TestTheShutdownLadderClimbsAsFarAsItMust(t *testing.T) {
+	t.Parallel()
+	for as, want := range map[string]agent.ExitError{
+		"agent":  {Code: 0},
+		"polite": {Code: 7},
+		"deaf":   {Code: -1, Signal: "killed"},
+	} {
+		t.Run(as, func(t *testing.T) {
+			cmd := quick(self(as))
+			if as == "agent" {
+				cmd = self(as)
+			}
+			p := start(t, cmd)
+			if as == "agent" {
+				p.Transport().Write([]byte(`{"jsonrpc":"2.0","id":1,"method":"x"}`))
+			}
+			p.Transport().Read(nil) // it is up
+			for range 2 {
+				if err := p.Stop(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if e := ended(t, p); e.Code != want.Code || e.Signal != want.Signal {
+				t.Errorf("%v", e)
+			}
+		})
+	}
+}
+
+func TestStoppingInAHurryKillsAtOnce(t *testing.T) {
+	t.Parallel()
+	p := start(t, self("deaf"))
+	p.Transport().Read(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	began := time.Now()
+	if err := p.Stop(ctx); err != nil || time.Since(began) > 1500*time.Millisecond {
+		t.Fatal(err, time.Since(began))
+	}
+}
+
+func TestTheEndOfTheContextStopsTheAgent(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := agent.Start(ctx, quick(self("polite")))
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer p.Transport().Close()
+	p.Transport().Read(nil)
+	cancel()
+	if e := ended(t, p); e.Code != 7 {
+		t.Error(e)
+	}
+}
+
+func TestWhatAnAgentLeavesBehindIsKilled(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"launcher exits":      `sleep 1000 & echo $!; exit 0`,
+		"launcher is stopped": `sleep 1000 & echo $!; wait`,
+		"deaf child":          `(trap '' TERM; sleep 1000; sleep 1000) & echo $!; wait`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := start(t, quick(shell(script)))
+			line, err := p.Transport().Read(nil)
+			pid, _ := strconv.Atoi(string(line))
+			if pid == 0 {
+				t.Fatalf("read %q, %v", line, err)
+			}
+			if name != "launcher exits" {
+				p.Stop(context.Background())
+			}
+			ended(t, p)
+			eventually(t, "the child is gone", func() bool { return !alive(pid) })
+		})
+	}
+}
+
+func TestOutputThatSomebodyElseKeepsOpenStillEnds(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("setsid is not there to leave the group with")
+	}
+	p := start(t, shell(`setsid sleep 3 & echo '{"last":1}'`))
 	c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
-	err = c.Call(context.Background(), "initialize", nil, new(json.RawMessage))
-	t.Log(err)
-	c.Close()
-	_, err = Start(context.Background(), Command{Path: "nonesuch"})
-	t.Log(err)
+	select {
+	case <-c.Done():
+	case <-time.After(2900 * time.Millisecond):
+		t.Fatal("the connection waits for a stranger")
+	}
+	if !errors.As(c.Err(), new(*agent.ExitError)) {
+		t.Fatal(c.Err())
+	}
+}
+
+func TestAgentsDoNotOutliveThisProcess(t *testing.T) {
+	t.Parallel()
+	if !hasProc {
+		t.Skip("only Linux signals the children of a dead process")
+	}
+	parent := exec.Command(os.Args[0])
+	parent.Env = append(os.Environ(), mode+"=parent")
+	in, _ := parent.StdinPipe()
+	out, _ := parent.StdoutPipe()
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, _ := bufio.NewReader(out).ReadString('\n')
+	pid, _ := strconv.Atoi(strings.TrimSpace(line))
+	if pid == 0 || !alive(pid) {
+		t.Fatalf("parent said %q", line)
+	}
+	fmt.Fprintln(in)
+	parent.Wait()
+	eventually(t, "the agent is gone", func() bool { return !alive(pid) })
+}
+
+func TestAFloodOfOutputDuringTheStopDoesNotBlock(t *testing.T) {
+	t.Parallel()
+	p := start(t, quick(shell(`while :; do echo '{"jsonrpc":"2.0","method":"_flood","params":{}}'; done`)))
+	c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
+	time.Sleep(100 * time.Millisecond)
+	began := time.Now()
+	if err := c.Close(); err != nil || time.Since(began) > 5*time.Second {
+		t.Fatal(err, time.Since(began))
+	}
+}
+
+func TestAnAgentThatStopsReadingCanBeClosed(t *testing.T) {
+	t.Parallel()
+	p := start(t, quick(self("deaf")))
+	c := runtime.NewConn(p.Transport(), nil, runtime.Options{Limits: runtime.Limits{Grace: 100 * time.Millisecond}})
+	for range 100 {
+		c.Notify(t.Context(), "_filler", filler{})
+	}
+	began := time.Now()
+	if err := c.Close(); err != nil || time.Since(began) > 5*time.Second {
+		t.Fatal(err, time.Since(began))
+	}
+}
+
+type filler struct{}
+
+func (filler) AppendJSON(b []byte) []byte {
+	return append(b, `"`+strings.Repeat("x", 64<<10)+`"`...)
+}
+
+func TestTwoHundredAgentsLeaveNothing(t *testing.T) {
+	// TestMain counts what is left.
+	for i := range 200 {
+		p := start(t, self("agent"))
+		c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
+		done := make(chan error, 1)
+		go func() {
+			_, err := prompt(t.Context(), c, "wait")
+			done <- err
+		}()
+		switch i % 3 {
+		case 0:
+			time.Sleep(time.Duration(i%7) * time.Millisecond)
+			syscall.Kill(p.PID(), syscall.SIGKILL)
+		case 1:
+			time.Sleep(time.Duration(i%7) * time.Millisecond)
+		}
+		if i%3 != 0 {
+			c.Close()
+		}
+		if err := <-done; !errors.As(err, new(*runtime.ClosedError)) {
+			t.Fatal(err)
+		}
+		c.Close()
+	}
 }

@@ -151,3 +151,24 @@ func sweep(dir *os.Root) {
 		f.Close()
 	}
 }
+
+// Update changes a file of the program's own that several processes share:
+// change gets the content, nil when there is none, and returns the new one. A
+// lock file beside it keeps other updates away meanwhile.
+func Update(path string, perm fs.FileMode, change func(old []byte) ([]byte, error)) error {
+	l, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return &Error{Op: "lock", Path: path, Err: reason(err)}
+	}
+	defer l.Close()
+	lock(l)
+	old, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return &Error{Op: "read", Path: path, Err: reason(err)}
+	}
+	data, err := change(old)
+	if err != nil {
+		return err
+	}
+	return WriteFile(path, data, perm)
+}

@@ -51,8 +51,9 @@ func TestVersionControlInternalsAreDeniedInEverySpelling(t *testing.T) {
 		.jj/repo/config git~1/config .git::$INDEX_ALLOCATION/config .git./config`) {
 		for how, spell := range spellings {
 			var p *ProtectedError
-			err := w.WriteApproved(w.Roots()[0]+"/"+spell(name), "x")
-			if !errors.As(err, &p) || !p.Denied {
+			loc, err := w.Resolve(w.Roots()[0] + "/" + spell(name))
+			must(t, err)
+			if err := w.WriteApproved(loc, "x"); !errors.As(err, &p) || !p.Denied {
 				t.Errorf("%s, %s: %v", name, how, err)
 			}
 		}
@@ -113,8 +114,16 @@ func TestApprovedNamesAreWritten(t *testing.T) {
 	t.Parallel()
 	w := open(t, Options{}, t.TempDir())
 	p := w.Roots()[0] + "/.github/workflows/ci.yml"
-	must(t, w.WriteApproved(p, "on: push\n"))
+	loc, err := w.Resolve(p)
+	must(t, err)
+	must(t, w.WriteApproved(loc, "on: push\n"))
 	if got := read(t, p); got != "on: push\n" {
 		t.Errorf("%q", got)
+	}
+
+	must(t, os.Rename(w.Roots()[0]+"/.github", w.Roots()[0]+"/elsewhere"))
+	must(t, os.Symlink("elsewhere", w.Roots()[0]+"/.github"))
+	if err := w.WriteApproved(loc, "evil\n"); !errors.Is(err, ErrChanged) {
+		t.Errorf("wrote elsewhere than approved: %v", err)
 	}
 }

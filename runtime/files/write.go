@@ -28,10 +28,16 @@ func (w *Workspace) WriteText(path, content string) error {
 	return w.at(opWrite, path, func(p *place) error { return w.replace(p, content, false) })
 }
 
-// WriteApproved is WriteText for a path whose writing the user has approved. It
-// also writes protected names, except those that are always denied.
-func (w *Workspace) WriteApproved(path, content string) error {
-	return w.at(opWrite, path, func(p *place) error { return w.replace(p, content, true) })
+// WriteApproved is WriteText for a place whose writing the user has approved. It
+// also writes protected names, except those that are always denied. When the
+// path has come to lead elsewhere, it fails with ErrChanged.
+func (w *Workspace) WriteApproved(loc Location, content string) error {
+	return w.at(opWrite, loc.Path, func(p *place) error {
+		if p.location().Real != loc.Real {
+			return ErrChanged
+		}
+		return w.replace(p, content, true)
+	})
 }
 
 func (w *Workspace) replace(p *place, content string, approved bool) error {

@@ -1,0 +1,254 @@
+---Requests of agents and who answers them: a handler of setup or on_request,
+---else a listener that is meant to answer, else the default. The first answer
+---wins.
+local M = {}
+
+---@class hermes.Answer
+---@field respond fun(value?: any): boolean answer; false when it is too late
+---@field reject fun(message?: string, code?: integer): boolean answer with an error
+---@field default fun(): boolean do what happens without a handler
+
+---@class hermes.Ask
+---@field requestId string
+---@field name string event
+---@field method string
+---@field agent string
+---@field data table
+---@field refused? string why the default must not serve it
+---@field withdrawn? fun(reason: string) takes the default's question back
+---@field timer? uv.uv_timer_t
+
+local asks = {} ---@type table<string, hermes.Ask> those without an answer
+local handlers = {} ---@type table<string, function> by event or method
+
+---------------------------------------------------------------------------
+-- Answering.
+
+---Take an ask out of the table; nil when somebody was faster.
+---@param id string
+---@return hermes.Ask?
+local function close(id)
+  local ask = asks[id]
+  asks[id] = nil
+  if ask and ask.timer then
+    ask.timer:stop()
+    ask.timer:close()
+    ask.timer = nil
+  end
+  return ask
+end
+
+---@param id string
+---@param by string
+---@param make fun(ask: hermes.Ask): table?, string?
+---@return boolean first
+local function answer(id, by, make)
+  local ask = asks[id]
+  if not ask then
+    return false
+  end
+  local payload, err = make(ask)
+  if payload then
+    local ok, why = pcall(vim.json.encode, payload)
+    payload, err = ok and payload or nil, why
+  end
+  if not payload then
+    require("hermes.log").notify(
+      vim.log.levels.ERROR,
+      ("the answer to %s cannot be sent: %s"):format(ask.name, tostring(err))
+    )
+    return false
+  end
+  close(id)
+  payload.by = by
+  require("hermes.rpc").send("respond", id, payload)
+  return true
+end
+
+---@param id string
+---@param value any
+---@param by? string
+---@return boolean first
+function M.respond(id, value, by)
+  return answer(id, by or "respond", function(ask)
+    local result, err = require("hermes.api_gen").answer(ask.method, value)
+    return result ~= nil and { result = result } or nil, err
+  end)
+end
+
+---@param id string
+---@param message? string
+---@param code? integer
+---@param by? string
+---@return boolean first
+function M.reject(id, message, code, by)
+  return answer(id, by or "respond", function()
+    return { error = { code = code or -32603, message = message or "rejected by the user" } }
+  end)
+end
+
+---@param ask hermes.Ask
+---@param by string
+---@return hermes.Answer
+local function closures(ask, by)
+  local id = ask.requestId
+  return {
+    respond = function(value)
+      return M.respond(id, value, by)
+    end,
+    reject = function(message, code)
+      return M.reject(id, message, code, by)
+    end,
+    default = function()
+      if not asks[id] then
+        return false
+      end
+      M.run_default(ask)
+      return true
+    end,
+  }
+end
+
+---Leave the answer to the host.
+---@param ask hermes.Ask
+local function leave(ask)
+  answer(ask.requestId, "default", function()
+    return { default = true }
+  end)
+end
+
+---@param ask hermes.Ask
+function M.run_default(ask)
+  local default = require("hermes.defaults")[ask.method]
+  if not default then
+    return leave(ask)
+  end
+  local ok, err = pcall(default, ask, closures(ask, "default"), function()
+    leave(ask)
+  end)
+  if not ok then
+    require("hermes.log").notify(
+      vim.log.levels.ERROR,
+      ("the default of %s failed: %s"):format(ask.name, tostring(err))
+    )
+    M.reject(ask.requestId, "the editor failed: " .. tostring(err), nil, "default")
+  end
+end
+
+---A handler answers by what it returns, or by its second argument, now or later.
+---@return boolean took whether the handler is in charge now
+local function run_handler(ask, handler)
+  local ok, value = pcall(handler, ask.data, closures(ask, "handler"))
+  if not ok then
+    require("hermes.log").notify(
+      vim.log.levels.ERROR,
+      ("the handler of %s failed: %s"):format(ask.name, tostring(value))
+    )
+    return false
+  end
+  if value ~= nil then
+    M.respond(ask.requestId, value, "handler")
+  end
+  return true
+end
+
+local function find_handler(ask)
+  local configured = require("hermes.config").get().handlers
+  for _, key in ipairs({ ask.name, ask.method }) do
+    if handlers[key] or configured[key] then
+      return handlers[key] or configured[key]
+    end
+  end
+  for key, handler in pairs(configured) do
+    if require("hermes.events").canonical(key) == ask.name then
+      return handler
+    end
+  end
+end
+
+---@param ask hermes.Ask
+local function limit(ask)
+  local ms = require("hermes.config").get().timeouts.answer
+  if ms > 0 then
+    ask.timer = vim.uv.new_timer()
+    ask.timer:start(ms, 0, function()
+      vim.schedule(function()
+        if asks[ask.requestId] then
+          M.run_default(ask)
+        end
+      end)
+    end)
+  end
+end
+
+---A request from the host.
+---@param ask hermes.Ask
+function M.receive(ask)
+  local events = require("hermes.events")
+  asks[ask.requestId] = ask
+  local claimed = events.has_responder(ask.name)
+  local handler = find_handler(ask)
+  for key, fn in pairs(closures(ask, "listener")) do
+    ask.data[key] = fn
+  end
+  events.emit(ask.name, ask.data)
+  if not asks[ask.requestId] then
+    return
+  end
+  if handler and run_handler(ask, handler) then
+    return limit(ask)
+  end
+  if claimed and not handler then
+    return limit(ask)
+  end
+  -- Outside of any autocommand, so that what the default does fires others.
+  vim.schedule(function()
+    if asks[ask.requestId] then
+      M.run_default(ask)
+    end
+  end)
+end
+
+---The host no longer wants the answer.
+---@param id string
+---@param reason string
+function M.withdraw(id, reason)
+  local ask = close(id)
+  if ask and ask.withdrawn then
+    require("hermes.events").guard("taking back " .. ask.name, ask.withdrawn, reason)
+  end
+end
+
+---The host is gone.
+---@param reason string
+function M.drop_all(reason)
+  for id in pairs(vim.tbl_extend("force", {}, asks)) do
+    M.withdraw(id, reason)
+  end
+end
+
+---@param key string event or method
+---@param fn? fun(data: table, answer: hermes.Answer): any nil takes the handler away
+function M.on_request(key, fn)
+  handlers[key] = fn
+end
+
+---@return { requestId: string, name: string, method: string, agent: string, sessionId?: string }[]
+function M.pending()
+  local list = {}
+  for _, ask in pairs(asks) do
+    list[#list + 1] = {
+      requestId = ask.requestId,
+      name = ask.name,
+      method = ask.method,
+      agent = ask.agent,
+      sessionId = ask.data.sessionId,
+    }
+  end
+  table.sort(list, function(a, b)
+    return a.requestId < b.requestId
+  end)
+  return list
+end
+
+return M

@@ -1,0 +1,181 @@
+---The :Hermes command.
+local M = {}
+
+local function hermes()
+  return require("hermes")
+end
+
+---@param text string
+local function say(text)
+  require("hermes.log").notify(vim.log.levels.INFO, text)
+end
+
+local function agents()
+  local names = vim.tbl_keys(hermes().state().agents)
+  table.sort(names)
+  return names
+end
+
+---@return string[]
+local function sessions()
+  local ids = vim.tbl_keys(hermes().state().sessions)
+  table.sort(ids)
+  return ids
+end
+
+---@return string? the only session, or nil with a word to the user
+local function session_of(args)
+  local ids = sessions()
+  if args[1] and vim.tbl_contains(ids, args[1]) then
+    return table.remove(args, 1)
+  elseif #ids == 1 then
+    return ids[1]
+  end
+  say(#ids == 0 and "there is no session; :Hermes new" or "which session? " .. table.concat(ids, ", "))
+end
+
+---The state in a window of its own.
+local function status()
+  local state = hermes().state()
+  local lines = { "host: " .. (state.host and state.host.version or "not running") }
+  for _, name in ipairs(agents()) do
+    local agent = state.agents[name]
+    lines[#lines + 1] = ("agent %s: %s"):format(name, agent.state)
+    for id, session in vim.spairs(agent.sessions) do
+      lines[#lines + 1] = ("  session %s: %s%s"):format(
+        id,
+        session.state,
+        #session.queue > 0 and (", %d prompts wait"):format(#session.queue) or ""
+      )
+    end
+  end
+  for _, ask in ipairs(state.pending) do
+    lines[#lines + 1] = ("waits for an answer: %s of %s (%s)"):format(ask.name, ask.agent, ask.requestId)
+  end
+  lines = vim.tbl_map(require("hermes.log").line, lines)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].bufhidden = "wipe"
+  vim.api.nvim_open_win(buf, true, { split = "below", height = math.min(#lines, 15) })
+end
+
+---@class hermes.Subcommand
+---@field run fun(args: string[])
+---@field complete? fun(): string[]
+
+---@type table<string, hermes.Subcommand>
+local subcommands = {
+  connect = {
+    run = function(args)
+      local name = table.remove(args, 1)
+      if not name then
+        return say("connect to which agent?")
+      end
+      local opts = {}
+      if args[1] then
+        opts.command, opts.args = table.remove(args, 1), args
+      end
+      opts.on_done = function(err)
+        say(err and err.message or (name .. " is connected"))
+      end
+      hermes().connect(name, opts)
+    end,
+    complete = function()
+      return require("hermes.health").agent_names()
+    end,
+  },
+  disconnect = {
+    run = function(args)
+      hermes().disconnect(#args > 0 and args or nil)
+    end,
+    complete = agents,
+  },
+  new = {
+    run = function(args)
+      hermes().create_session({
+        cwd = args[1],
+        on_done = function(err, result)
+          say(err and err.message or ("session " .. result.sessionId))
+        end,
+      })
+    end,
+  },
+  prompt = {
+    run = function(args)
+      local id = session_of(args)
+      if id then
+        hermes().prompt(id, table.concat(args, " "))
+      end
+    end,
+    complete = sessions,
+  },
+  cancel = {
+    run = function(args)
+      local id = session_of(args)
+      if id then
+        hermes().cancel(id)
+      end
+    end,
+    complete = sessions,
+  },
+  status = { run = status },
+  log = {
+    run = function()
+      vim.cmd.tabnew({ args = { vim.fn.fnameescape(require("hermes.log").host_path()) } })
+    end,
+  },
+  health = {
+    run = function()
+      vim.cmd.checkhealth("hermes")
+    end,
+  },
+  build = {
+    run = function()
+      require("hermes.host").build(function(err)
+        if not err then
+          require("hermes.rpc").stop() -- the next call starts the new one
+        end
+      end)
+    end,
+  },
+}
+
+---@param args { fargs: string[] }
+function M.run(args)
+  local words = vim.list_slice(args.fargs)
+  local name = table.remove(words, 1) or "status"
+  local subcommand = subcommands[name]
+  if not subcommand then
+    local names = vim.tbl_keys(subcommands)
+    table.sort(names)
+    require("hermes.log").notify(
+      vim.log.levels.ERROR,
+      ("there is no :Hermes %s; there are: %s"):format(name, table.concat(names, ", "))
+    )
+    return
+  end
+  local ok, err = pcall(subcommand.run, words)
+  if not ok then
+    require("hermes.log").notify(vim.log.levels.ERROR, tostring(err))
+  end
+end
+
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local words = vim.split(vim.trim(line:sub(1, #line - #lead)), "%s+")
+  local list
+  if #words <= 1 then
+    list = vim.tbl_keys(subcommands)
+  else
+    local subcommand = subcommands[words[2]]
+    list = subcommand and subcommand.complete and subcommand.complete() or {}
+  end
+  table.sort(list)
+  return vim.tbl_filter(function(word)
+    return vim.startswith(word, lead)
+  end, list)
+end
+
+return M

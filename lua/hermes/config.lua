@@ -1,0 +1,163 @@
+---What setup() accepts, with the defaults.
+local M = {}
+
+---@class hermes.AgentConfig
+---@field command? string program, found like the shell does
+---@field args? string[]
+---@field env? table<string, string> added to the environment
+---@field cwd? string folder the agent starts in
+---@field pass_env? string[] names of environment variables the agent gets, too; a final * stands for any rest
+---@field inherit_env? boolean give the agent the whole environment
+
+---@class hermes.Config
+M.defaults = {
+  ---Agents by name, beside the presets.
+  ---@type table<string, hermes.AgentConfig>
+  agents = {},
+  ---Files or folders that mark the root of a project; create_session starts there.
+  root_markers = { ".git" },
+  ---false takes the capability away from agents.
+  permissions = {
+    fs_read_access = true,
+    fs_write_access = true,
+    terminal_access = true,
+    request_permissions = true,
+    elicitation = true,
+    send_notifications = true, -- one line when an agent waits for you
+  },
+  buffer = {
+    auto_save = true, -- write the file after an agent edited its buffer
+  },
+  ---Answers to requests of agents: function(data, answer) by event or method.
+  ---@type table<string, fun(data: table, answer: hermes.Answer): any>
+  handlers = {},
+  compat = {
+    flat = true, -- members of the update stand in the data, too
+    seed = false, -- nvim_create_autocmd takes the names of Hermes' events
+  },
+  ---Milliseconds; 0 means the host's default, for `answer` no limit.
+  timeouts = {
+    initialize = 0,
+    cancel = 0,
+    answer = 0,
+  },
+  host = {
+    ---Command line of the host instead of the one that is found.
+    ---@type string[]?
+    cmd = nil,
+  },
+  log = {
+    level = vim.log.levels.INFO,
+  },
+}
+
+---Keys whose members are the user's own.
+local open = { agents = true, handlers = true, root_markers = true, ["host.cmd"] = true }
+
+---Keys without a default.
+local types = { ["host.cmd"] = "table" }
+
+local current = vim.deepcopy(M.defaults)
+
+---@return hermes.Config
+function M.get()
+  return current
+end
+
+local function keys(t)
+  local list = vim.tbl_keys(t)
+  table.sort(list)
+  return table.concat(list, ", ")
+end
+
+local function check(given, defaults, path)
+  for key, value in pairs(given) do
+    local at = path == "" and tostring(key) or path .. "." .. tostring(key)
+    local default = defaults[key]
+    local want = types[at] or type(default)
+    if default == nil and not types[at] then
+      error(("hermes.setup: unknown key %q; there are: %s"):format(at, keys(defaults)), 0)
+    end
+    if type(value) ~= want then
+      error(("hermes.setup: %s must be a %s, not a %s"):format(at, want, type(value)), 0)
+    end
+    if want == "table" and not open[at] then
+      check(value, default, at)
+    end
+  end
+end
+
+local function check_agents(agents)
+  local want = {
+    command = "string",
+    args = "table",
+    env = "table",
+    cwd = "string",
+    pass_env = "table",
+    inherit_env = "boolean",
+  }
+  for name, agent in pairs(agents) do
+    local at = ("agents.%s"):format(name)
+    if type(agent) ~= "table" then
+      error(("hermes.setup: %s must be a table, not a %s"):format(at, type(agent)), 0)
+    end
+    for key, value in pairs(agent) do
+      if not want[key] then
+        error(("hermes.setup: unknown key %q; there are: %s"):format(at .. "." .. key, keys(want)), 0)
+      end
+      if type(value) ~= want[key] then
+        error(
+          ("hermes.setup: %s.%s must be a %s, not a %s"):format(at, key, want[key], type(value)),
+          0
+        )
+      end
+    end
+  end
+end
+
+local function check_handlers(handlers)
+  for name, handler in pairs(handlers) do
+    if type(handler) ~= "function" then
+      error(
+        ("hermes.setup: handlers.%s must be a function, not a %s"):format(name, type(handler)),
+        0
+      )
+    end
+  end
+end
+
+---Lay `opts` over the configuration. Nothing changes when it is wrong.
+---@param opts table?
+function M.set(opts)
+  opts = opts or {}
+  if type(opts) ~= "table" then
+    error(("hermes.setup: expected a table, not a %s"):format(type(opts)), 0)
+  end
+  check(opts, M.defaults, "")
+  check_agents(opts.agents or {})
+  check_handlers(opts.handlers or {})
+  current = vim.tbl_deep_extend("force", current, opts)
+end
+
+---Forget what setup() was given.
+function M.reset()
+  current = vim.deepcopy(M.defaults)
+end
+
+---The part the host needs.
+---@return table
+function M.for_host()
+  return {
+    agents = next(current.agents) and current.agents or vim.empty_dict(),
+    permissions = {
+      fs_read_access = current.permissions.fs_read_access,
+      fs_write_access = current.permissions.fs_write_access,
+      terminal_access = current.permissions.terminal_access,
+      request_permissions = current.permissions.request_permissions,
+      elicitation = current.permissions.elicitation,
+    },
+    timeouts = current.timeouts,
+  }
+end
+
+return M

@@ -1,0 +1,314 @@
+---Events: what a message looks like to a listener, and who is told.
+local M = {}
+
+local gen = require("hermes.events_gen")
+
+---@class hermes.Listener
+---@field names table<string, true>
+---@field fn fun(data: table, name: string)
+---@field agent? string
+---@field session_id? string
+---@field once? boolean
+
+local listeners = {} ---@type hermes.Listener[]
+
+---Canonical name of an event, whichever way it is spelt.
+---@param name string
+---@return string? name nil when Hermes has no such event
+function M.canonical(name)
+  if gen.events[name] then
+    return name
+  end
+  if gen.alias[name] then
+    return gen.alias[name]
+  end
+  local bare = name:match("^Hermes(.+)$")
+  return bare and (gen.events[bare] and bare or gen.alias[bare]) or nil
+end
+
+---@return string[] names of all events, sorted
+function M.names()
+  local names = vim.tbl_keys(gen.events)
+  table.sort(names)
+  return names
+end
+
+---Raise unless `name` is an event.
+---@param name any
+---@param who string function that was called
+---@return string canonical
+function M.need(name, who)
+  local canonical = type(name) == "string" and M.canonical(name)
+  if canonical then
+    return canonical
+  end
+  error(("hermes.%s: %s is not an event of Hermes"):format(who, vim.inspect(name)), 3)
+end
+
+---Call `fn`; an error is shown as one line and goes no further.
+---@param what string
+---@param fn function
+---@return any ... what fn returned
+function M.guard(what, fn, ...)
+  local out = vim.F.pack_len(pcall(fn, ...))
+  if not out[1] then
+    require("hermes.log").notify(vim.log.levels.ERROR, ("%s failed: %s"):format(what, out[2]))
+    return nil
+  end
+  return unpack(out, 2, out.n)
+end
+
+---------------------------------------------------------------------------
+-- The flat view: members of the update, and the names of the first README.
+
+local function camel(member)
+  return (member:gsub("%u", function(c)
+    return "_" .. c:lower()
+  end))
+end
+
+local function blocks(list)
+  local flat = {}
+  for i, item in ipairs(list) do
+    local both = vim.tbl_extend("force", {}, item)
+    if item.type == "content" then
+      both = vim.tbl_extend("force", {}, item.content or {})
+    elseif item.type == "diff" then
+      both.new_text, both.old_text = item.newText, item.oldText
+    elseif item.type == "terminal" then
+      both.id = item.terminalId
+    end
+    flat[i] = both
+  end
+  return flat
+end
+
+local convert = {
+  json = vim.json.encode,
+  blocks = function(value)
+    return type(value) == "table" and blocks(value) or value
+  end,
+}
+
+local function annotations(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  local both = vim.tbl_extend("force", {}, value)
+  for key, member in pairs(value) do
+    both[camel(key)] = member
+  end
+  return both
+end
+
+---@param name string canonical
+---@param data table
+---@return table data with the flat members
+local function flatten(name, data)
+  local info = gen.events[name]
+  local place = info and info.lift
+  if not place then
+    return data
+  end
+  local source = data
+  for part in place:gmatch("[^.]+") do
+    source = type(source) == "table" and source[part] or nil
+  end
+  if type(source) ~= "table" then
+    return data
+  end
+  for key, value in pairs(source) do
+    if key == "annotations" then
+      data[key] = annotations(value)
+    elseif key == "_meta" then
+      data.meta = value
+    elseif data[key] == nil and key ~= "sessionUpdate" then
+      data[key] = value
+    end
+  end
+  for key, from in pairs(info.flat or {}) do
+    local value = source[from[1]]
+    if value ~= nil then
+      data[key] = from[2] and convert[from[2]](value) or value
+    end
+  end
+  return data
+end
+
+---------------------------------------------------------------------------
+-- Telling.
+
+local firing ---@type { pattern: string, data: table }?
+
+---@private
+function M._fire()
+  local f = firing
+  if f then
+    vim.api.nvim_exec_autocmds("User", { pattern = f.pattern, data = f.data, modeline = false })
+  end
+end
+
+---Fire one User autocommand. An error in a listener would print its traceback
+---and ask to press enter, and until then no event would arrive; so errors are
+---silent (unsilent keeps what listeners print) and reported as one line.
+local function exec(name, data)
+  local outer, errmsg = firing, vim.v.errmsg
+  firing = { pattern = name, data = data }
+  vim.v.errmsg = ""
+  local ok, err = pcall(vim.cmd, "silent! unsilent lua require('hermes.events')._fire()")
+  err = ok and vim.v.errmsg or err
+  firing, vim.v.errmsg = outer, errmsg
+  if err ~= "" then
+    local first = vim.split(err, "\n")[1]
+    require("hermes.log").write(vim.log.levels.ERROR, err)
+    require("hermes.log").notify(
+      vim.log.levels.ERROR,
+      ("a listener of %s failed: %s"):format(name, first)
+    )
+  end
+end
+
+local function heard(listener, name, data)
+  return (listener.names[name] or listener.names["*"])
+    and (not listener.agent or listener.agent == data.agent)
+    and (not listener.session_id or listener.session_id == data.sessionId)
+end
+
+local function call_listeners(name, data)
+  for _, listener in ipairs(vim.deepcopy(listeners, true)) do
+    if heard(listener, name, data) then
+      M.guard(("a listener of %s"):format(name), listener.fn, data, name)
+    end
+  end
+end
+
+---Tell everybody: the state first, then hermes.on, then autocommands. Other
+---spellings are fired only for listeners of exactly that name, so a glob never
+---sees an event twice.
+---@param name string canonical
+---@param data table
+function M.emit(name, data)
+  if require("hermes.config").get().compat.flat then
+    data = flatten(name, data)
+  end
+  local follow = M.guard("the state", require("hermes.state").update, name, data)
+  if next(listeners) then
+    call_listeners(name, data)
+  end
+  exec(name, data)
+  local info = gen.events[name] or {}
+  for _, alias in ipairs(vim.list_extend({ "Hermes" .. name }, info.alias or {})) do
+    if vim.fn.exists("#User#" .. alias) == 1 then
+      exec(alias, vim.tbl_extend("force", data, { alias_of = name }))
+    end
+  end
+  if follow then
+    M.emit(follow.name, follow.data)
+  end
+end
+
+---An event from the host.
+---@param name string
+---@param data table
+function M.receive(name, data)
+  M.emit(name, data)
+end
+
+---------------------------------------------------------------------------
+-- Listening.
+
+---@param names string|string[]
+---@param opts fun(data: table, name: string)|table
+---@param who string
+---@return fun() off
+function M.on(names, opts, who)
+  local set = {}
+  for _, name in ipairs(type(names) == "table" and names or { names }) do
+    set[name == "*" and "*" or M.need(name, who)] = true
+  end
+  if type(opts) == "function" then
+    opts = { callback = opts }
+  end
+  if type(opts) ~= "table" or type(opts.callback) ~= "function" then
+    error(("hermes.%s: expected a function or {callback = function}"):format(who), 3)
+  end
+  local listener = {
+    names = set,
+    fn = opts.callback,
+    agent = opts.agent,
+    session_id = opts.session_id,
+  }
+  local function off()
+    for i, other in ipairs(listeners) do
+      if other == listener then
+        table.remove(listeners, i)
+        return
+      end
+    end
+  end
+  if opts.once then
+    listener.fn = function(data, name)
+      off()
+      opts.callback(data, name)
+    end
+  end
+  listeners[#listeners + 1] = listener
+  return off
+end
+
+local groups = { hermes = true, Hermes = true }
+
+---Whether an autocommand exists that is meant to answer: on the exact name, in
+---a group of Hermes or in none. All others only watch.
+---@param name string canonical
+---@return boolean
+function M.has_responder(name)
+  local info = gen.events[name] or {}
+  local patterns = { [name] = true, ["Hermes" .. name] = true }
+  for _, alias in ipairs(info.alias or {}) do
+    patterns[alias] = true
+  end
+  -- 'eventignore' keeps the listener from being called.
+  local ignored = vim.opt.eventignore:get()
+  if vim.tbl_contains(ignored, "all") or vim.tbl_contains(ignored, "User") then
+    return false
+  end
+  for _, autocmd in ipairs(vim.api.nvim_get_autocmds({ event = "User" })) do
+    if patterns[autocmd.pattern] and (not autocmd.group or groups[autocmd.group_name]) then
+      return true
+    end
+  end
+  return false
+end
+
+---nvim_create_autocmd for Hermes' events: the same arguments, with the names
+---of events as they are. `pattern` picks agents or sessions; "*" is all.
+---@param names string|string[]
+---@param opts vim.api.keyset.create_autocmd
+---@param create? function the original nvim_create_autocmd
+---@return integer id
+function M.create_autocmd(names, opts, create)
+  local list = type(names) == "table" and names or { names }
+  for _, name in ipairs(list) do
+    M.need(name, "create_autocmd")
+  end
+  opts = vim.tbl_extend("force", {}, opts or {})
+  local wanted = opts.pattern or "*"
+  wanted = type(wanted) == "table" and wanted or { wanted }
+  local callback = opts.callback
+  if not vim.tbl_contains(wanted, "*") then
+    if type(callback) ~= "function" then
+      error("hermes.create_autocmd: a pattern other than \"*\" needs a Lua callback", 2)
+    end
+    opts.callback = function(args)
+      local data = args.data or {}
+      if vim.tbl_contains(wanted, data.sessionId) or vim.tbl_contains(wanted, data.agent) then
+        return callback(args)
+      end
+    end
+  end
+  opts.pattern = list
+  return (create or vim.api.nvim_create_autocmd)("User", opts)
+end
+
+return M

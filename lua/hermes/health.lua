@@ -1,0 +1,106 @@
+---:checkhealth hermes
+local M = {}
+
+---What the host says of itself, without Neovim: its version, or the presets.
+---@param ... string arguments of the program
+---@return string? out
+---@return string? err
+local function ask_host(...)
+  local cmd, err = require("hermes.host").command()
+  if not cmd then
+    return nil, err
+  end
+  local ok, out = pcall(function(...)
+    return vim.system({ cmd[1], ... }, { text = true, timeout = 5000 }):wait()
+  end, ...)
+  if not ok or out.code ~= 0 then
+    return nil, ("%s cannot be run: %s"):format(cmd[1], ok and vim.trim(out.stderr) or out)
+  end
+  return vim.trim(out.stdout)
+end
+
+---@return { name: string, command: string, install?: string }[]
+local function agents()
+  local list = {}
+  local out = ask_host("agents")
+  for line in vim.gsplit(out or "", "\n", { trimempty = true }) do
+    local name, command, install = line:match("^([^\t]*)\t([^\t]*)\t?(.*)$")
+    list[name] = { name = name, command = command, install = install }
+  end
+  for name, agent in pairs(require("hermes.config").get().agents) do
+    list[name] = vim.tbl_extend("force", list[name] or { name = name, command = "" }, {
+      command = agent.command,
+      install = agent.command and "" or nil,
+      configured = true,
+    })
+  end
+  local sorted = vim.tbl_values(list)
+  table.sort(sorted, function(a, b)
+    return a.name < b.name
+  end)
+  return sorted
+end
+
+---@return string[] names of the agents that connect() knows
+function M.agent_names()
+  return vim.tbl_map(function(agent)
+    return agent.name
+  end, agents())
+end
+
+local function check_neovim()
+  local version = tostring(vim.version())
+  if vim.fn.has("nvim-0.10") == 1 then
+    vim.health.ok("Neovim " .. version)
+  else
+    vim.health.error("Neovim " .. version .. " is too old; Hermes needs 0.10 or newer")
+  end
+end
+
+local function check_host()
+  local cmd, err = require("hermes.host").command()
+  if not cmd then
+    return vim.health.error(err)
+  end
+  local version, why = ask_host("version")
+  if not version then
+    return vim.health.error(why)
+  end
+  vim.health.ok(("host %s, version %s"):format(cmd[1], version))
+  local running = require("hermes.rpc").info()
+  if running and running.protocol ~= require("hermes.rpc").PROTOCOL then
+    vim.health.error("the running host does not match the plugin", {
+      "run :Hermes build and restart Neovim",
+    })
+  elseif running and running.version ~= version then
+    vim.health.warn(
+      ("the running host is version %s; restart Neovim to use %s"):format(running.version, version)
+    )
+  end
+end
+
+local function check_agents()
+  for _, agent in ipairs(agents()) do
+    if vim.fn.executable(agent.command) == 1 then
+      vim.health.ok(("%s: %s"):format(agent.name, vim.fn.exepath(agent.command)))
+    elseif agent.configured then
+      vim.health.error(
+        ("%s: %s is not in PATH"):format(agent.name, agent.command),
+        agent.install ~= "" and agent.install or nil
+      )
+    else
+      vim.health.info(("%s: not installed (%s)"):format(agent.name, agent.install or ""))
+    end
+  end
+end
+
+function M.check()
+  vim.health.start("hermes")
+  check_neovim()
+  check_host()
+  vim.health.info("logs: " .. require("hermes.log").path() .. ", " .. require("hermes.log").host_path())
+  vim.health.start("hermes: agents")
+  check_agents()
+end
+
+return M

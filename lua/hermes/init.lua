@@ -1,0 +1,353 @@
+---Hermes: talk to AI coding agents over the Agent Client Protocol.
+---
+---No function here waits. Those that ask an agent return the id of the
+---operation at once; how it ends is told to `on_done`, by an event of the same
+---`opId` and in the log.
+local M = {}
+
+---@class hermes.Opts
+---@field agent? string the session's own agent, else the one used last
+---@field on_done? fun(err: hermes.Error?, result: table?)
+
+---@param opts any
+---@param who string
+---@return table
+local function table_of(opts, who)
+  if opts ~= nil and type(opts) ~= "table" then
+    error(("hermes.%s: expected a table of options, not a %s"):format(who, type(opts)), 3)
+  end
+  return opts or {}
+end
+
+---@param value any
+---@param who string
+---@param what string
+---@return string
+local function text_of(value, who, what)
+  if type(value) ~= "string" or value == "" then
+    error(("hermes.%s: %s must be a string, not %s"):format(who, what, vim.inspect(value)), 3)
+  end
+  return value
+end
+
+---@param method string
+---@param params table
+---@param opts table
+---@param prefix? string
+---@return string id
+local function request(method, params, opts, prefix)
+  return require("hermes.rpc").request(method, params, opts, prefix)
+end
+
+---Configure Hermes. Calls add up; see hermes.config for the keys.
+---@param opts? hermes.Config
+function M.setup(opts)
+  require("hermes.config").set(opts)
+  require("hermes.compat").apply()
+  require("hermes.rpc").configure()
+end
+
+---------------------------------------------------------------------------
+-- Agents.
+
+---Start an agent: one of setup{agents}, a preset, or any `command`. Connecting
+---again to an agent that runs tells what it said when it began.
+---@param name string|{ agent: string }
+---@param opts? { command?: string, args?: string[], env?: table<string, string>, cwd?: string, pass_env?: string[], inherit_env?: boolean, protocol?: "stdio", on_done?: fun(err: hermes.Error?, result: table?) }
+---@return string id
+function M.connect(name, opts)
+  if type(name) == "table" then
+    name, opts = name.agent, vim.tbl_extend("keep", opts or {}, name)
+  end
+  text_of(name, "connect", "the name of the agent")
+  opts = table_of(opts, "connect")
+  if opts.protocol and opts.protocol ~= "stdio" then
+    error(("hermes.connect: unknown protocol %q; there is: stdio"):format(opts.protocol), 2)
+  end
+  local payload = { agent = name }
+  for key, want in pairs({
+    command = "string",
+    args = "table",
+    env = "table",
+    cwd = "string",
+    pass_env = "table",
+    inherit_env = "boolean",
+  }) do
+    local value = opts[key]
+    if value ~= nil and type(value) ~= want then
+      error(("hermes.connect: %s must be a %s, not a %s"):format(key, want, type(value)), 2)
+    end
+    payload[key] = value
+  end
+  if payload.env and next(payload.env) == nil then
+    payload.env = nil
+  end
+  payload.cwd = payload.cwd and require("hermes.params").folder(payload.cwd)
+  require("hermes.state").use(name)
+  return require("hermes.rpc").call("connect", payload, {
+    method = "connect",
+    agent = name,
+    on_done = opts.on_done,
+  })
+end
+
+---End agents: one, several, or with nil all.
+---@param names? string|string[]
+---@param opts? hermes.Opts
+---@return string id
+function M.disconnect(names, opts)
+  local list = type(names) == "string" and { names } or names or {}
+  opts = table_of(opts, "disconnect")
+  return require("hermes.rpc").call("disconnect", { agents = list }, {
+    method = "disconnect",
+    agent = #list == 1 and list[1] or nil,
+    on_done = opts.on_done,
+  })
+end
+
+---Sign in with one of the methods from ConnectionInitialized.
+---@param method_id string
+---@param opts? hermes.Opts
+---@return string id
+function M.authenticate(method_id, opts)
+  text_of(method_id, "authenticate", "the id of the method")
+  return request("authenticate", { methodId = method_id }, table_of(opts, "authenticate"))
+end
+
+---Sign out.
+---@param name? string agent
+---@param opts? hermes.Opts
+---@return string id
+function M.logout(name, opts)
+  opts = vim.tbl_extend("force", {}, table_of(opts, "logout"))
+  opts.agent = name or opts.agent
+  return request("logout", vim.empty_dict(), opts)
+end
+
+---------------------------------------------------------------------------
+-- Sessions.
+
+---@class hermes.SessionOpts: hermes.Opts
+---@field cwd? string folder of the session, else the root of the project
+---@field additional_directories? string[]
+---@field mcp_servers? table[]
+---@field mcpServers? table[]
+
+---Start a session; its id is in the result and in SessionCreated.
+---@param opts? hermes.SessionOpts
+---@return string id
+function M.create_session(opts)
+  opts = table_of(opts, "create_session")
+  return request("session/new", require("hermes.params").session(opts), opts)
+end
+
+---Open a session of the agent again and hear its history.
+---@param session_id string
+---@param opts? hermes.SessionOpts
+---@return string id
+function M.load_session(session_id, opts)
+  text_of(session_id, "load_session", "the id of the session")
+  opts = table_of(opts, "load_session")
+  return request("session/load", require("hermes.params").session(opts, session_id), opts)
+end
+
+---Open a session of the agent again without its history.
+---@param session_id string
+---@param opts? hermes.SessionOpts
+---@return string id
+function M.resume_session(session_id, opts)
+  text_of(session_id, "resume_session", "the id of the session")
+  opts = table_of(opts, "resume_session")
+  return request("session/resume", require("hermes.params").session(opts, session_id), opts)
+end
+
+---List the sessions the agent has kept.
+---@param opts? { cwd?: string, cursor?: string, agent?: string, on_done?: function }
+---@return string id
+function M.list_sessions(opts)
+  opts = table_of(opts, "list_sessions")
+  local params = vim.empty_dict()
+  params.cwd, params.cursor = opts.cwd, opts.cursor
+  return request("session/list", params, opts)
+end
+
+---End a session and free what it holds.
+---@param session_id string
+---@param opts? hermes.Opts
+---@return string id
+function M.close_session(session_id, opts)
+  text_of(session_id, "close_session", "the id of the session")
+  return request("session/close", { sessionId = session_id }, table_of(opts, "close_session"))
+end
+
+---Have the agent forget sessions.
+---@param ids string|string[]
+---@param opts? hermes.Opts
+---@return string ... one id for each session
+function M.delete_session(ids, opts)
+  opts = table_of(opts, "delete_session")
+  local ops = {}
+  for _, id in ipairs(type(ids) == "table" and ids or { ids }) do
+    text_of(id, "delete_session", "the id of the session")
+    ops[#ops + 1] = request("session/delete", { sessionId = id }, opts)
+  end
+  return unpack(ops)
+end
+
+---@param session_id string
+---@param mode string id of one of the session's modes
+---@param opts? hermes.Opts
+---@return string id
+function M.set_mode(session_id, mode, opts)
+  text_of(session_id, "set_mode", "the id of the session")
+  text_of(mode, "set_mode", "the mode")
+  local params = { sessionId = session_id, modeId = mode }
+  return request("session/set_mode", params, table_of(opts, "set_mode"))
+end
+
+---@param session_id string
+---@param option { id: string, value: string|boolean }
+---@param opts? hermes.Opts
+---@return string id
+function M.set_config_option(session_id, option, opts)
+  text_of(session_id, "set_config_option", "the id of the session")
+  option = table_of(option, "set_config_option")
+  text_of(option.id, "set_config_option", "the id of the option")
+  local params = { sessionId = session_id, configId = option.id, value = option.value }
+  if type(option.value) == "boolean" then
+    params.type = "boolean"
+  end
+  return request("session/set_config_option", params, table_of(opts, "set_config_option"))
+end
+
+---------------------------------------------------------------------------
+-- Turns.
+
+---Send a prompt: a text, a block or a list of texts and blocks. While a turn
+---runs, prompts wait for it in their order.
+---@param session_id string
+---@param content string|table|table[]
+---@param opts? hermes.Opts
+---@return string prompt_id in the `promptId` of every event of the turn
+function M.prompt(session_id, content, opts)
+  text_of(session_id, "prompt", "the id of the session")
+  local blocks, err = require("hermes.params").blocks(content)
+  if not blocks then
+    error("hermes.prompt: " .. err, 2)
+  end
+  local params = { sessionId = session_id, prompt = blocks }
+  return request("session/prompt", params, table_of(opts, "prompt"), "prompt")
+end
+
+---Stop the turn that runs and drop the prompts that wait. The turn ends with
+---stopReason "cancelled".
+---@param session_id string
+---@param opts? hermes.Opts
+---@return string id
+function M.cancel(session_id, opts)
+  text_of(session_id, "cancel", "the id of the session")
+  opts = table_of(opts, "cancel")
+  local rpc = require("hermes.rpc")
+  local agent = rpc.agent_for(opts, session_id)
+  return rpc.call("cancel", { agent = agent or "", sessionId = session_id }, {
+    method = "session/cancel",
+    agent = agent,
+    session_id = session_id,
+    on_done = opts.on_done,
+  })
+end
+
+---------------------------------------------------------------------------
+-- Requests of agents.
+
+---Answer a request of an agent. What an event takes is in :help hermes-events.
+---@param request_id string
+---@param value? any
+---@return boolean first false when it is answered or withdrawn already
+function M.respond(request_id, value)
+  return require("hermes.answers").respond(request_id, value)
+end
+
+---Answer a request of an agent with an error.
+---@param request_id string
+---@param message? string
+---@param code? integer of JSON-RPC, else -32603
+---@return boolean first
+function M.reject(request_id, message, code)
+  return require("hermes.answers").reject(request_id, message, code)
+end
+
+---Answer requests of a kind: by what `fn` returns, or by its second argument,
+---now or later. nil in place of `fn` brings the default back.
+---@param key string event or method, extension methods included
+---@param fn? fun(data: table, answer: hermes.Answer): any
+function M.on_request(key, fn)
+  text_of(key, "on_request", "the event or method")
+  if fn ~= nil and type(fn) ~= "function" then
+    error(("hermes.on_request: expected a function, not a %s"):format(type(fn)), 2)
+  end
+  require("hermes.answers").on_request(key, fn)
+end
+
+---------------------------------------------------------------------------
+-- Events.
+
+---Hear of events; "*" is all of them. Needs no autocommand.
+---@param names string|string[]
+---@param fn fun(data: table, name: string)|{ callback: fun(data: table, name: string), agent?: string, session_id?: string, once?: boolean }
+---@return fun() off stops it
+function M.on(names, fn)
+  return require("hermes.events").on(names, fn, "on")
+end
+
+---Hear of an event once.
+---@param names string|string[]
+---@param fn fun(data: table, name: string)
+---@return fun() off
+function M.once(names, fn)
+  local opts = type(fn) == "function" and { callback = fn } or vim.tbl_extend("force", {}, fn or {})
+  opts.once = true
+  return require("hermes.events").on(names, opts, "once")
+end
+
+---nvim_create_autocmd with the names of events: same arguments, where
+---`pattern` picks session ids or agents.
+---@param names string|string[]
+---@param opts vim.api.keyset.create_autocmd
+---@return integer id of the autocommand
+function M.create_autocmd(names, opts)
+  return require("hermes.events").create_autocmd(names, opts)
+end
+
+---------------------------------------------------------------------------
+-- The rest.
+
+---What is known of all agents and sessions, or of one session. A copy.
+---@param session_id? string
+---@return table?
+function M.state(session_id)
+  return require("hermes.state").get(session_id)
+end
+
+---Call any method of an agent, extensions included.
+---@param agent? string nil: the session's, else the one used last
+---@param method string
+---@param params? table
+---@param on_done? fun(err: hermes.Error?, result: table?)
+---@return string id
+function M.request(agent, method, params, on_done)
+  text_of(method, "request", "the method")
+  return request(method, params or vim.empty_dict(), { agent = agent, on_done = on_done })
+end
+
+---Send any notification to an agent.
+---@param agent? string
+---@param method string
+---@param params? table
+---@return string id
+function M.notify(agent, method, params)
+  text_of(method, "notify", "the method")
+  return require("hermes.rpc").notify(method, params or vim.empty_dict(), { agent = agent })
+end
+
+return M

@@ -1,0 +1,293 @@
+---The channel to the host. Nothing here waits: operations go out as
+---notifications, everything else comes in by deliver().
+local M = {}
+
+---Number of the messages between this file and the host; see plugin/host.go.
+M.PROTOCOL = 1
+
+---@class hermes.Error
+---@field kind string what programs compare, such as "exit", "agent", "timeout"
+---@field message string
+---@field code? integer of the agent's error answer
+---@field data? any of the agent's error answer
+
+---@class hermes.Op
+---@field on_done? fun(err: hermes.Error?, result: table?)
+---@field method string
+---@field agent? string
+---@field session_id? string
+
+local channel ---@type integer?
+local last_id = 0
+local ops = {} ---@type table<string, hermes.Op>
+local hello ---@type table? what the host said of itself
+local stopping = false
+
+---@param prefix string
+---@return string
+function M.new_id(prefix)
+  last_id = last_id + 1
+  return ("%s-%d"):format(prefix, last_id)
+end
+
+---@return table? hello version and protocol of the running host
+function M.info()
+  return channel and hello
+end
+
+---@return boolean
+function M.running()
+  return channel ~= nil
+end
+
+---End an operation: event, log, callback.
+---@param id string
+---@param err hermes.Error?
+---@param result table?
+function M.finish(id, err, result)
+  local op = ops[id]
+  ops[id] = nil
+  if not op then
+    return
+  end
+  if err then
+    local log = require("hermes.log")
+    log.write(vim.log.levels.ERROR, ("%s: %s"):format(op.method, err.message))
+    require("hermes.events").emit("RequestFailed", {
+      opId = id,
+      method = op.method,
+      agent = op.agent,
+      sessionId = op.session_id,
+      kind = err.kind,
+      code = err.code,
+      message = err.message,
+      data = err.data,
+    })
+    if not op.on_done and not op.quiet then
+      log.notify(vim.log.levels.ERROR, ("%s: %s"):format(op.method, err.message))
+    end
+  end
+  if op.on_done then
+    require("hermes.events").guard("on_done of " .. op.method, op.on_done, err, result)
+  end
+end
+
+local function on_exit(_, code)
+  channel, hello = nil, nil
+  local message = ("the host ended unexpectedly with exit code %d; see %s"):format(
+    code,
+    require("hermes.log").host_path()
+  )
+  if stopping or vim.v.exiting ~= vim.NIL then
+    stopping = false
+    message = "the host was stopped"
+  else
+    require("hermes.log").notify(vim.log.levels.ERROR, message)
+  end
+  local err = { kind = "host", message = message }
+  local ids = vim.tbl_keys(ops)
+  table.sort(ids)
+  require("hermes.answers").drop_all(message)
+  require("hermes.state").host_gone(message)
+  for _, id in ipairs(ids) do
+    M.finish(id, err)
+  end
+end
+
+---@return integer? channel
+---@return string? err
+local function start()
+  if channel then
+    return channel
+  end
+  local cmd, err = require("hermes.host").command()
+  if not cmd then
+    return nil, err
+  end
+  local log = require("hermes.log")
+  vim.fn.mkdir(vim.fs.dirname(log.host_path()), "p")
+  local ok, ch = pcall(vim.fn.jobstart, cmd, {
+    rpc = true,
+    env = { HERMES_LOG = log.host_path() },
+    on_exit = on_exit,
+    on_stderr = function(_, lines)
+      for _, line in ipairs(lines) do
+        if line ~= "" then
+          log.write(vim.log.levels.ERROR, "host: " .. line)
+        end
+      end
+    end,
+  })
+  if not ok or ch <= 0 then
+    return nil, ("the host %q cannot be started: %s"):format(cmd[1], ok and "not executable" or ch)
+  end
+  channel = ch
+  M.send("setup", "", require("hermes.config").for_host())
+  return channel
+end
+
+---Send one message to a running host. A dead channel is on_exit's business.
+---@param op string
+---@param id string
+---@param payload table
+function M.send(op, id, payload)
+  local text = next(payload) == nil and "{}" or vim.json.encode(payload)
+  if vim.in_fast_event() then
+    vim.schedule(function()
+      M.send(op, id, vim.json.decode(text))
+    end)
+    return
+  end
+  if channel then
+    pcall(vim.rpcnotify, channel, "hermes", op, id, text)
+  end
+end
+
+---Begin an operation, starting the host when it does not run.
+---@param op string name of the operation
+---@param payload table
+---@param info hermes.Op
+---@param id? string
+---@return string id
+function M.call(op, payload, info, id)
+  id = id or M.new_id("op")
+  ops[id] = info
+  if vim.in_fast_event() then
+    vim.schedule(function()
+      M.begin(op, id, payload)
+    end)
+  else
+    M.begin(op, id, payload)
+  end
+  return id
+end
+
+---@private
+function M.begin(op, id, payload)
+  local ok, err = start()
+  if ok then
+    local fine, why = pcall(M.send, op, id, payload)
+    if fine then
+      return
+    end
+    ok, err = nil, "the arguments cannot be sent: " .. tostring(why)
+  end
+  -- Later, so that the caller has the id before the callback runs.
+  vim.schedule(function()
+    M.finish(id, { kind = "host", message = err })
+  end)
+end
+
+---The agent a call is meant for.
+---@param opts hermes.Opts
+---@param session_id? string
+---@return string?
+function M.agent_for(opts, session_id)
+  return opts.agent or require("hermes.state").agent_for(session_id)
+end
+
+---@param op "request"|"notify"
+---@param method string
+---@param params table
+---@param opts? hermes.Opts
+---@param prefix? string of the id
+---@return string id
+local function to_agent(op, method, params, opts, prefix)
+  opts = opts or {}
+  local session_id = params.sessionId
+  local agent = M.agent_for(opts, session_id)
+  local info = { method = method, agent = agent, session_id = session_id, on_done = opts.on_done }
+  local id = M.new_id(prefix or "op")
+  if not agent then
+    ops[id] = info
+    local err = "no agent is connected; call hermes.connect(name) first, or name one of several"
+    vim.schedule(function()
+      M.finish(id, { kind = "not_connected", message = err })
+    end)
+    return id
+  end
+  return M.call(op, { agent = agent, method = method, params = params }, info, id)
+end
+
+---Call a method of an agent.
+---@param method string
+---@param params table
+---@param opts? hermes.Opts
+---@param prefix? string of the id
+---@return string id
+function M.request(method, params, opts, prefix)
+  return to_agent("request", method, params, opts, prefix)
+end
+
+---Send a notification to an agent.
+---@param method string
+---@param params table
+---@param opts? hermes.Opts
+---@return string id
+function M.notify(method, params, opts)
+  return to_agent("notify", method, params, opts)
+end
+
+---Tell a running host what setup() changed.
+function M.configure()
+  if channel then
+    M.send("setup", "", require("hermes.config").for_host())
+  end
+end
+
+---Stop the host and with it all agents.
+function M.stop()
+  if channel then
+    stopping = true
+    vim.fn.jobstop(channel)
+  end
+end
+
+local kinds = {
+  hello = function(item)
+    hello = item
+    if item.protocol ~= M.PROTOCOL then
+      require("hermes.log").notify(
+        vim.log.levels.ERROR,
+        "the host does not match the plugin; run :Hermes build and restart Neovim"
+      )
+    end
+  end,
+  event = function(item)
+    require("hermes.events").receive(item.name, item.data)
+  end,
+  ask = function(item)
+    require("hermes.answers").receive(item)
+  end,
+  withdraw = function(item)
+    require("hermes.answers").withdraw(item.requestId, item.reason)
+  end,
+  done = function(item)
+    M.finish(item.id, item.error, item.result)
+  end,
+  notice = function(item)
+    local level = item.level == "error" and vim.log.levels.ERROR or vim.log.levels.WARN
+    require("hermes.log").notify(level, item.message)
+  end,
+}
+
+local decode_opts = { luanil = { object = true } }
+
+---Called by the host with a batch of {kind, json}. One bad item does not harm
+---the others.
+---@param items string[][]
+function M.deliver(items)
+  for _, item in ipairs(items) do
+    local ok, err = pcall(function()
+      kinds[item[1]](vim.json.decode(item[2], decode_opts))
+    end)
+    if not ok then
+      require("hermes.log").notify(
+        vim.log.levels.ERROR,
+        ("a message of kind %s was lost: %s"):format(tostring(item[1]), tostring(err))
+      )
+    end
+  end
+end
+
+return M

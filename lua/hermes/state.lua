@@ -1,0 +1,244 @@
+---What is known of agents and sessions, kept up to date by the events.
+local M = {}
+
+---@class hermes.AgentState
+---@field name string
+---@field state string disconnected, starting, initializing, ready, closing
+---@field agentInfo? table
+---@field agentCapabilities? table
+---@field authMethods? table[]
+---@field protocolVersion? integer
+---@field sessions table<string, hermes.SessionState> by session id
+
+---@class hermes.SessionState
+---@field sessionId string
+---@field agent string
+---@field state string idle, running, waiting, cancelling
+---@field cwd? string
+---@field promptId? string of the turn that runs
+---@field modes? table
+---@field models? table
+---@field configOptions? table[]
+---@field commands? table[]
+---@field plan? table[]
+---@field usage? table
+---@field title? string
+---@field updatedAt? string
+---@field toolCalls table<string, table> accumulated, by toolCallId
+---@field queue string[] ids of prompts that wait for the running one
+
+-- Two agents may use the same session id, so sessions belong to their agent.
+local agents = {} ---@type table<string, hermes.AgentState>
+local current ---@type string? agent used last
+
+---@param data table
+---@return hermes.SessionState
+local function open(data)
+  local sessions = agents[data.agent].sessions
+  local id = data.sessionId
+  sessions[id] = sessions[id]
+    or {
+      sessionId = id,
+      agent = data.agent,
+      state = "idle",
+      toolCalls = {},
+      queue = {},
+    }
+  return sessions[id]
+end
+
+local function opened(s, data)
+  for _, key in ipairs({ "cwd", "modes", "models", "configOptions" }) do
+    if data[key] ~= nil then
+      s[key] = data[key]
+    end
+  end
+end
+
+---Lay an update over what is known of its tool call.
+---@param s hermes.SessionState
+---@param update table
+local function merge_call(s, update)
+  local id = update.toolCallId
+  if not id then
+    return nil
+  end
+  local call = vim.tbl_extend("force", s.toolCalls[id] or {}, update)
+  call.sessionUpdate = nil
+  s.toolCalls[id] = call
+  return call
+end
+
+local function tool_call(s, data)
+  local call = merge_call(s, data.update or {})
+  return call
+    and {
+      name = "ToolCallState",
+      data = {
+        agent = data.agent,
+        sessionId = data.sessionId,
+        promptId = data.promptId,
+        seq = data.seq,
+        replay = data.replay,
+        toolCall = call,
+      },
+    }
+end
+
+local function forget(_, data)
+  agents[data.agent].sessions[data.sessionId] = nil
+end
+
+local on_session = {
+  SessionCreated = opened,
+  SessionLoaded = opened,
+  SessionResumed = opened,
+  SessionClosed = forget,
+  SessionDeleted = forget,
+  AgentToolCall = tool_call,
+  AgentToolCallUpdate = tool_call,
+  AgentPlan = function(s, data)
+    s.plan = data.update.entries
+  end,
+  AgentAvailableCommands = function(s, data)
+    s.commands = data.update.availableCommands
+  end,
+  AgentCurrentMode = function(s, data)
+    s.modes = vim.tbl_extend("force", s.modes or {}, { currentModeId = data.update.currentModeId })
+  end,
+  ModeUpdated = function(s, data)
+    s.modes = vim.tbl_extend("force", s.modes or {}, { currentModeId = data.modeId })
+  end,
+  AgentConfigOption = function(s, data)
+    s.configOptions = data.update.configOptions
+  end,
+  ConfigurationUpdated = opened,
+  UsageUpdate = function(s, data)
+    s.usage = data.update
+  end,
+  SessionUpdate = function(s, data)
+    local update = data.update
+    s.title, s.updatedAt = update.title or s.title, update.updatedAt or s.updatedAt
+    for _, member in ipairs(data.cleared or {}) do
+      s[member] = nil
+    end
+  end,
+  QueueChanged = function(s, data)
+    s.queue = data.items
+  end,
+  TurnStarted = function(s, data)
+    s.promptId = data.promptId
+  end,
+  TurnEnded = function(s)
+    s.promptId = nil
+  end,
+  StateChanged = function(s, data)
+    s.state = data.to
+  end,
+}
+
+---Called before anybody else hears of an event.
+---@param name string
+---@param data table
+---@return { name: string, data: table }? follow event to fire after this one
+function M.update(name, data)
+  local a = agents[data.agent]
+  if name == "StateChanged" and not data.sessionId then
+    if data.to == "disconnected" then
+      M.agent_gone(data.agent)
+      return
+    end
+    agents[data.agent] = a or { name = data.agent, sessions = {} }
+    agents[data.agent].state = data.to
+  elseif not a then -- a late word about an agent that is gone
+    return
+  elseif name == "ConnectionInitialized" then
+    for _, key in ipairs({ "agentInfo", "agentCapabilities", "authMethods", "protocolVersion" }) do
+      a[key] = data[key]
+    end
+  elseif on_session[name] and data.sessionId then
+    local known = on_session[name] == opened or data.replay
+    local s = known and open(data) or a.sessions[data.sessionId]
+    return s and on_session[name](s, data)
+  end
+end
+
+---An agent ended: its sessions can be used no more.
+---@param name string
+function M.agent_gone(name)
+  agents[name] = nil
+  if current == name then
+    current = nil
+  end
+end
+
+---The host ended and took all agents with it.
+---@param reason string
+function M.host_gone(reason)
+  for name, a in pairs(agents) do
+    local emit = require("hermes.events").emit
+    if a.state == "ready" then
+      emit("Disconnected", { agent = name, reason = reason })
+    end
+    emit("StateChanged", { agent = name, from = a.state, to = "disconnected" })
+  end
+end
+
+---@param name string
+function M.use(name)
+  current = name
+end
+
+---The agent a call is meant for: the session's, or the one used last, or the
+---only one.
+---@param session_id? string
+---@return string? name
+function M.agent_for(session_id)
+  if session_id and not (current and agents[current] and agents[current].sessions[session_id]) then
+    for name, a in pairs(agents) do
+      if a.sessions[session_id] then
+        return name
+      end
+    end
+  end
+  local only = next(agents)
+  return current or (only and next(agents, only) == nil and only or nil)
+end
+
+---@param name string
+---@return boolean
+function M.knows(name)
+  return agents[name] ~= nil
+end
+
+---@param session_id string
+---@param name? string agent
+---@return hermes.SessionState?
+function M.session(session_id, name)
+  local a = agents[name or M.agent_for(session_id) or ""]
+  return a and a.sessions[session_id]
+end
+
+---A copy of everything, or of one session.
+---@param session_id? string
+---@return table?
+function M.get(session_id)
+  if session_id then
+    return vim.deepcopy(M.session(session_id))
+  end
+  local sessions = {}
+  for _, a in pairs(agents) do
+    for id, s in pairs(a.sessions) do
+      sessions[id] = s
+    end
+  end
+  return vim.deepcopy({
+    agents = agents,
+    sessions = sessions, -- of all agents
+    current = current,
+    pending = require("hermes.answers").pending(),
+    host = require("hermes.rpc").info(),
+  })
+end
+
+return M

@@ -1,0 +1,260 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// scripted is an agent whose prompts are its script, a step a line. Mode is a
+// fault of the whole program, empty for none.
+type scripted struct {
+	acp.UnimplementedAgentHandler
+	client acp.Client
+	conn   *runtime.Conn
+	mode   string
+
+	mu       sync.Mutex
+	sessions int
+	cancels  int
+	mcp      int
+}
+
+func playAgent(mode string) int {
+	switch mode {
+	case "help":
+		fmt.Println("Usage: agent [OPTIONS]")
+		fmt.Println("  --help   print this")
+		return 0
+	case "exit":
+		fmt.Fprintln(os.Stderr, "no licence found")
+		return 3
+	case "mute":
+		time.Sleep(time.Hour)
+	}
+	a := &scripted{mode: mode}
+	ready := make(chan struct{})
+	a.conn = runtime.NewConn(transport.Stdio(), gate{acp.AgentSide(a), ready}, runtime.Options{Server: true})
+	a.client = acp.Client{Conn: a.conn}
+	close(ready)
+	<-a.conn.Done()
+	return 0
+}
+
+// gate holds messages back until the agent is set up.
+type gate struct {
+	acp.Handler
+	ready chan struct{}
+}
+
+func (g gate) HandleRequest(ctx context.Context, m string, p json.RawMessage) (acp.Appender, error) {
+	<-g.ready
+	return g.Handler.HandleRequest(ctx, m, p)
+}
+
+func (a *scripted) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	version := acp.ProtocolVersion(1)
+	if a.mode == "version" {
+		version = 9
+	}
+	caps, err := json.Marshal(p.ClientCapabilities)
+	return &acp.InitializeResponse{
+		ProtocolVersion:   version,
+		AgentInfo:         &acp.Implementation{Name: "scripted", Version: "1"},
+		AgentCapabilities: &acp.AgentCapabilities{LoadSession: true},
+		Meta:              append(append([]byte(`{"caps":`), caps...), '}'),
+	}, err
+}
+
+func (a *scripted) Authenticate(_ context.Context, p *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
+	if p.MethodID != "key" {
+		return nil, &acp.Error{Code: acp.ErrorCodeAuthenticationRequired, Message: "wrong key"}
+	}
+	return nil, nil
+}
+
+func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	a.mu.Lock()
+	a.sessions++
+	id := acp.SessionID("s" + strconv.Itoa(a.sessions))
+	a.mu.Unlock()
+	// Real agents tell their commands before the client knows the session.
+	err := a.update(ctx, id, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "plan", Description: "Plan"}}})
+	return &acp.NewSessionResponse{SessionID: id}, err
+}
+
+func (a *scripted) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	if p.SessionID == "none" {
+		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: "no such session"}
+	}
+	err := a.update(ctx, p.SessionID, (*acp.UserMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: "earlier"}}))
+	return nil, err
+}
+
+func (a *scripted) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	time.Sleep(50 * time.Millisecond)
+	return nil, a.update(ctx, p.SessionID, &acp.CurrentModeUpdate{CurrentModeID: p.ModeID})
+}
+
+func (a *scripted) Cancel(context.Context, *acp.CancelNotification) error {
+	a.mu.Lock()
+	a.cancels++
+	a.mu.Unlock()
+	return nil
+}
+
+// ExtRequest answers "count" with what the agent has seen.
+func (a *scripted) ExtRequest(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if method != "_count" {
+		return nil, acp.MethodNotFound(method)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return json.RawMessage(fmt.Sprintf(`{"cancels":%d,"params":%s,"big":9007199254740993}`, a.cancels, params)), nil
+}
+
+func (a *scripted) ExtNotification(context.Context, string, json.RawMessage) error { return nil }
+
+func (a *scripted) update(ctx context.Context, id acp.SessionID, u acp.SessionUpdate) error {
+	return a.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: id, Update: u})
+}
+
+func (a *scripted) say(ctx context.Context, id acp.SessionID, text string) error {
+	return a.update(ctx, id, (*acp.AgentMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: text}}))
+}
+
+func (a *scripted) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	for _, b := range p.Prompt {
+		t, ok := b.(*acp.TextContent)
+		if !ok {
+			continue
+		}
+		for _, line := range strings.Split(t.Text, "\n") {
+			verb, rest, _ := strings.Cut(line, " ")
+			err := a.step(ctx, p.SessionID, verb, rest)
+			if ctx.Err() != nil {
+				return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string) error {
+	switch verb {
+	case "SAY":
+		return a.say(ctx, id, rest)
+	case "MANY":
+		n, err := strconv.Atoi(rest)
+		for i := 0; err == nil && i < n; i++ {
+			err = a.say(ctx, id, strconv.Itoa(i)+"\n")
+		}
+		return err
+	case "TOOL":
+		err := a.update(ctx, id, &acp.ToolCall{ToolCallID: "t1", Title: "Look", Status: acp.Some(acp.ToolCallStatusPending), RawInput: json.RawMessage(`{"a":[1,null]}`)})
+		if err == nil {
+			err = a.update(ctx, id, &acp.ToolCallUpdate{ToolCallID: "t1", Status: acp.Some(acp.ToolCallStatusCompleted), Content: []acp.ToolCallContent{
+				&acp.Diff{Path: "/a", NewText: "y", OldText: acp.Some("x")},
+			}})
+		}
+		return err
+	case "RAW": // an update as it is
+		return a.conn.Notify(ctx, "session/update", rawParams(strings.ReplaceAll(rest, "$ID", string(id))))
+	case "BROKEN":
+		os.Stdout.WriteString(rest + "\n")
+		return nil
+	case "HUGE":
+		n, err := strconv.Atoi(rest)
+		if err == nil {
+			os.Stdout.WriteString(`{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", n) + "\"}\n")
+		}
+		return err
+	case "ERR":
+		fmt.Fprintln(os.Stderr, rest)
+		time.Sleep(20 * time.Millisecond)
+		return nil
+	case "DIE":
+		time.Sleep(50 * time.Millisecond) // what was said before is on its way
+		fmt.Fprintln(os.Stderr, "out of memory")
+		os.Exit(7)
+	case "FAIL":
+		return &acp.Error{Code: 400, Message: rest, Data: json.RawMessage(`{"hint":"later"}`)}
+	case "SLEEP":
+		ms, err := strconv.Atoi(rest)
+		select {
+		case <-time.After(time.Duration(ms) * time.Millisecond):
+		case <-ctx.Done():
+		}
+		return err
+	case "IGNORE": // takes its time over a cancel
+		time.Sleep(300 * time.Millisecond)
+		return nil
+	case "ASK":
+		r, err := a.client.RequestPermission(context.WithoutCancel(ctx), &acp.RequestPermissionRequest{
+			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: "t1", Title: acp.Some(rest)},
+			Options: []acp.PermissionOption{
+				{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce},
+				{OptionID: "no", Name: "No", Kind: acp.PermissionOptionKindRejectOnce},
+			},
+		})
+		return a.report(ctx, id, "ASK", r, err)
+	case "READ":
+		r, err := a.client.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: id, Path: rest})
+		return a.report(ctx, id, "READ", r, err)
+	case "WRITE":
+		path, text, _ := strings.Cut(rest, " ")
+		r, err := a.client.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: id, Path: path, Content: text})
+		return a.report(ctx, id, "WRITE", r, err)
+	case "RUN":
+		return a.command(ctx, id, rest)
+	case "EXT":
+		var r rawResult
+		err := a.conn.Call(ctx, rest, rawParams(`{"x":1}`), &r)
+		return a.report(ctx, id, "EXT", rawParams(r), err)
+	case "WITHDRAW": // asks, then no longer wants to know
+		short, stop := context.WithTimeout(ctx, 100*time.Millisecond)
+		defer stop()
+		_, err := a.client.ReadTextFile(short, &acp.ReadTextFileRequest{SessionID: id, Path: rest})
+		if !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("want a timeout, got %v", err)
+		}
+		return nil
+	}
+	return fmt.Errorf("no step %q", verb)
+}
+
+func (a *scripted) command(ctx context.Context, id acp.SessionID, line string) error {
+	t, err := a.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: id, Command: "sh", Args: []string{"-c", line}})
+	if err != nil {
+		return a.report(ctx, id, "RUN", nil, err)
+	}
+	if _, err = a.client.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: id, TerminalID: t.TerminalID}); err != nil {
+		return a.report(ctx, id, "RUN", nil, err)
+	}
+	out, err := a.client.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: id, TerminalID: t.TerminalID})
+	if err == nil {
+		_, err = a.client.ReleaseTerminal(ctx, &acp.ReleaseTerminalRequest{SessionID: id, TerminalID: t.TerminalID})
+	}
+	return a.report(ctx, id, "RUN", out, err)
+}
+
+// report says how a request to the client went.
+func (a *scripted) report(ctx context.Context, id acp.SessionID, verb string, r acp.Appender, err error) error {
+	if err != nil {
+		return a.say(context.WithoutCancel(ctx), id, verb+" error: "+err.Error())
+	}
+	return a.say(context.WithoutCancel(ctx), id, verb+" "+string(r.AppendJSON(nil)))
+}

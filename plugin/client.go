@@ -1,0 +1,218 @@
+package plugin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// client is what an agent sees: it hands every message to Neovim and does
+// itself what Neovim leaves to it.
+type client struct {
+	acp.UnimplementedClientHandler
+	conn *connection
+}
+
+// handler reports the notifications that do not decode, which the peer cannot
+// be told about.
+type handler struct {
+	acp.Handler
+	conn *connection
+}
+
+func (h handler) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
+	err := h.Handler.HandleNotification(ctx, method, params)
+	var bad *acp.Error
+	if errors.As(err, &bad) {
+		h.conn.host.log.Warn("notification refused", "agent", h.conn.name, "method", method, "error", err)
+		o := new(object).str("agent", h.conn.name).str("method", method).str("kind", "agent").
+			num("code", int64(bad.Code)).str("message", bad.Message)
+		h.conn.host.queue.push(event(eventRequestFailed, o.json()))
+	}
+	return err
+}
+
+// SessionUpdate gives an update to Neovim; it waits while Neovim is behind.
+func (k *client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	if err := k.conn.host.queue.room(ctx); err != nil {
+		return err
+	}
+	k.conn.update(n)
+	return nil
+}
+
+// CompleteElicitation tells Neovim that a URL elicitation is over.
+func (k *client) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
+	k.conn.host.queue.push(event(notificationEvent(acp.MethodElicitationComplete), from(n.AppendJSON(nil)).str("agent", k.conn.name).json()))
+	return nil
+}
+
+// ExtNotification passes on what the protocol does not know.
+func (k *client) ExtNotification(ctx context.Context, method string, params json.RawMessage) error {
+	if err := k.conn.host.queue.room(ctx); err != nil {
+		return err
+	}
+	o := new(object).str("agent", k.conn.name).str("method", method).raw("params", params)
+	k.conn.host.queue.push(event(eventExtNotification, o.json()))
+	return nil
+}
+
+// question is an agent request on its way to Neovim.
+type question struct {
+	event   string // name of the autocommand
+	method  string
+	session acp.SessionID
+	data    *object
+	refused string          // why the default must not serve it; empty for no reason
+	user    bool            // a person answers it, so the session is shown as waiting
+	asked   func(id string) // told the request id; may be nil
+}
+
+// question makes the question for a request of the protocol.
+func (k *client) question(method string, id acp.SessionID, params acp.Appender) question {
+	return question{
+		event: requestEvent(method, ""), method: method, session: id,
+		data: from(params.AppendJSON(nil)),
+	}
+}
+
+// ask puts q to Neovim and waits for the answer.
+func (k *client) ask(ctx context.Context, q question) (answer, error) {
+	c := k.conn
+	var s *session
+	if q.session != "" {
+		var err error
+		if s, err = c.await(ctx, q.session); err != nil {
+			return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": " + err.Error()}
+		}
+		if q.user && s.cancelling() {
+			return answer{cancelled: true, By: "cancel"}, nil
+		}
+	}
+	a, err := c.host.asks.add(c.name, string(q.session), q.method)
+	if err != nil {
+		return answer{}, err
+	}
+	q.data.str("agent", c.name).str("requestId", a.id)
+	if q.asked != nil {
+		q.asked(a.id)
+	}
+	if s != nil && q.user {
+		s.waits(1)
+		defer s.waits(-1)
+	}
+	o := new(object).str("requestId", a.id).str("name", q.event).str("method", q.method).
+		str("agent", c.name).optional("refused", q.refused)
+	o.key("data")
+	o.buf = append(o.buf, q.data.json()...)
+	c.host.queue.push(item{kindAsk, o.json()})
+	return c.host.asks.wait(ctx, a), nil
+}
+
+// message is a generated message.
+type message[T any] interface {
+	*T
+	json.Unmarshaler
+	acp.Appender
+}
+
+// answered asks q and decodes the answer. When Neovim leaves the answer to
+// the host, or its answer cannot be used, byDefault gives it.
+func answered[T any, P message[T]](ctx context.Context, k *client, q question, byDefault func(context.Context) (P, error)) (P, error) {
+	v, err := k.ask(ctx, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.cancelled:
+		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: q.method + ": cancelled by the user"}
+	case v.Error != nil:
+		return nil, v.Error
+	case v.Default:
+		return byDefault(ctx)
+	}
+	r := P(new(T))
+	if len(v.Result) == 0 || string(v.Result) == "null" {
+		v.Result = json.RawMessage("{}")
+	}
+	if err := r.UnmarshalJSON(v.Result); err != nil {
+		k.conn.host.notice("error", "the answer to %s from %s is not valid: %v", q.event, v.By, err)
+		return nil, &acp.Error{Code: acp.ErrorCodeInternalError, Message: q.method + ": the client's answer is not valid"}
+	}
+	return r, nil
+}
+
+// RequestPermission asks the user. Whatever goes wrong, the answer is no.
+func (k *client) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	if !on(k.conn.host.permissions().Requests) {
+		return nil, acp.MethodNotFound(acp.MethodSessionRequestPermission)
+	}
+	q := k.question(acp.MethodSessionRequestPermission, p.SessionID, p)
+	q.user = true
+	var id string
+	q.asked = func(requestID string) { id = requestID }
+	v, err := k.ask(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	outcome := acp.RequestPermissionOutcome(&acp.RequestPermissionOutcomeCancelled{})
+	o := new(object).str("requestId", id).str("by", v.By)
+	if choice, err := permissionChoice(p, v); err != nil {
+		k.conn.host.notice("error", "the answer to PermissionRequest from %s is not valid: %v", v.By, err)
+		o.str("outcome", "cancelled").str("error", err.Error())
+	} else if choice == "" {
+		o.str("outcome", "cancelled")
+	} else {
+		outcome = &acp.SelectedPermissionOutcome{OptionID: choice}
+		o.str("outcome", "selected").str("optionId", string(choice))
+	}
+	if s, err := k.conn.session(p.SessionID); err == nil {
+		s.push(eventPermissionResolved, o)
+	}
+	return &acp.RequestPermissionResponse{Outcome: outcome}, nil
+}
+
+// permissionChoice returns the option that was chosen, "" for none.
+func permissionChoice(p *acp.RequestPermissionRequest, v answer) (acp.PermissionOptionID, error) {
+	if v.cancelled || v.Default || v.Error != nil {
+		return "", nil
+	}
+	var r acp.RequestPermissionResponse
+	if err := r.UnmarshalJSON(v.Result); err != nil {
+		return "", err
+	}
+	selected, ok := r.Outcome.(*acp.SelectedPermissionOutcome)
+	if !ok {
+		return "", nil
+	}
+	for _, o := range p.Options {
+		if o.OptionID == selected.OptionID {
+			return o.OptionID, nil
+		}
+	}
+	return "", fmt.Errorf("there is no option %q", selected.OptionID)
+}
+
+// ExtRequest puts a method outside the protocol to Neovim.
+func (k *client) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := question{
+		event: eventExtRequest, method: method,
+		data: new(object).str("method", method).raw("params", params),
+	}
+	v, err := k.ask(ctx, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.cancelled:
+		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: method + ": cancelled"}
+	case v.Error != nil:
+		return nil, v.Error
+	case v.Default:
+		return nil, acp.MethodNotFound(method)
+	case len(v.Result) == 0:
+		return json.RawMessage("null"), nil
+	}
+	return v.Result, nil
+}

@@ -1,0 +1,130 @@
+package plugin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// config is what Lua's setup gives the host.
+type config struct {
+	Agents      map[string]command `json:"agents"`
+	Permissions permissions        `json:"permissions"`
+	Timeouts    timeouts           `json:"timeouts"`
+}
+
+// permissions switch whole capabilities off; nil means on.
+type permissions struct {
+	Read        *bool `json:"fs_read_access"`
+	Write       *bool `json:"fs_write_access"`
+	Terminal    *bool `json:"terminal_access"`
+	Requests    *bool `json:"request_permissions"`
+	Elicitation *bool `json:"elicitation"`
+}
+
+func on(p *bool) bool { return p == nil || *p }
+
+// timeouts are in milliseconds; zero means the default.
+type timeouts struct {
+	Initialize int `json:"initialize"`
+	Cancel     int `json:"cancel"`
+}
+
+func (t timeouts) initialize() time.Duration { return orDefault(t.Initialize, 30*time.Second) }
+func (t timeouts) cancel() time.Duration     { return orDefault(t.Cancel, 5*time.Second) }
+
+func orDefault(ms int, d time.Duration) time.Duration {
+	if ms <= 0 {
+		return d
+	}
+	return time.Duration(ms) * time.Millisecond
+}
+
+// command is how an agent is started.
+type command struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env"`
+	Cwd     string            `json:"cwd"`
+
+	// The agent gets a small part of the environment; these widen it.
+	PassEnv    []string `json:"pass_env"` // names; a final * stands for any rest
+	InheritEnv bool     `json:"inherit_env"`
+
+	Install string `json:"-"` // what to do when the program is missing
+}
+
+// over returns c with the members that o sets replaced; env is merged.
+func (c command) over(o command) command {
+	if o.Command != "" {
+		c.Command, c.Args = o.Command, nil
+	}
+	if o.Args != nil {
+		c.Args = o.Args
+	}
+	if o.Cwd != "" {
+		c.Cwd = o.Cwd
+	}
+	c.PassEnv = slices.Concat(c.PassEnv, o.PassEnv)
+	c.InheritEnv = c.InheritEnv || o.InheritEnv
+	env := maps.Clone(c.Env)
+	if env == nil {
+		env = make(map[string]string)
+	}
+	maps.Copy(env, o.Env)
+	c.Env = env
+	return c
+}
+
+// resolve finds the command for an agent: what connect was given, over what
+// setup says, over the preset of that name.
+func (h *Host) resolve(name string, given command) (command, error) {
+	h.mu.Lock()
+	configured, known := h.config.Agents[name]
+	h.mu.Unlock()
+	base, preset := presets[name]
+	c := base.over(configured).over(given)
+	if c.Command == "" {
+		names := slices.Collect(maps.Keys(presets))
+		h.mu.Lock()
+		names = slices.AppendSeq(names, maps.Keys(h.config.Agents))
+		h.mu.Unlock()
+		slices.Sort(names)
+		what := "unknown agent"
+		if known || preset {
+			what = "no command for agent"
+		}
+		return c, &opError{Kind: "unknown_agent", Message: fmt.Sprintf(
+			"%s %q: give connect a command, or add it to setup{agents}; known agents: %s",
+			what, name, strings.Join(slices.Compact(names), ", "))}
+	}
+	return c, nil
+}
+
+func (h *Host) setup(c config) error {
+	h.mu.Lock()
+	h.config = c
+	h.mu.Unlock()
+	return nil
+}
+
+// capabilities says to agents what this client does for them.
+func (p permissions) capabilities() *acp.ClientCapabilities {
+	c := &acp.ClientCapabilities{
+		Fs:       &acp.FileSystemCapabilities{ReadTextFile: on(p.Read), WriteTextFile: on(p.Write)},
+		Terminal: on(p.Terminal),
+		Session: &acp.ClientSessionCapabilities{
+			Compaction:    &acp.CompactionCapabilities{},
+			ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}},
+			Notices:       &acp.NoticeCapabilities{},
+		},
+	}
+	if on(p.Elicitation) {
+		c.Elicitation = &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}, URL: &acp.ElicitationURLCapabilities{}}
+	}
+	return c
+}

@@ -1,0 +1,276 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+)
+
+// States of a connection, as StateChanged and hermes.state() show them.
+const (
+	stateDisconnected = "disconnected"
+	stateStarting     = "starting"
+	stateInitializing = "initializing"
+	stateReady        = "ready"
+	stateClosing      = "closing"
+)
+
+// connection is one agent: its process, what it can do and its sessions.
+type connection struct {
+	host *Host
+	name string
+	ctx  context.Context // ends with stop or when the agent is gone
+	end  context.CancelCauseFunc
+	over chan struct{} // closed when everything is cleaned up
+
+	mu       sync.Mutex
+	state    string
+	link     *link         // nil until the process runs
+	init     []byte        // answer to initialize, for connect calls that come later
+	waiting  []func(error) // operations that came before ready, in order
+	sessions map[acp.SessionID]*session
+	opening  int                                          // session/new calls without an answer
+	early    map[acp.SessionID][]*acp.SessionNotification // updates of sessions not known yet
+	known    chan struct{}                                // closed and replaced when opening or sessions change
+	err      error                                        // why it is over
+	faults   map[runtime.FaultKind]int
+	login    chan struct{} // closed when the last login or logout is answered; nil before one
+}
+
+type connectOp struct {
+	Agent string `json:"agent"`
+	command
+}
+
+type disconnectOp struct {
+	Agents []string `json:"agents"` // none means all
+}
+
+// connect starts an agent; the operation ends when it is initialized.
+func (h *Host) connect(id string, p connectOp) error {
+	if p.Agent == "" {
+		return invalid("connect: no agent name")
+	}
+	h.mu.Lock()
+	old := h.connections[p.Agent]
+	h.mu.Unlock()
+	if old != nil {
+		old.whenReady(func(err error) { old.finishConnect(id, err) })
+		return nil
+	}
+	cmd, err := h.resolve(p.Agent, p.command)
+	if err != nil {
+		h.queue.push(event(eventConnectionFailed, new(object).str("agent", p.Agent).str("stage", "resolve").
+			str("error", err.Error()).json()))
+		return err
+	}
+	c := &connection{
+		host:     h,
+		name:     p.Agent,
+		over:     make(chan struct{}),
+		state:    stateDisconnected,
+		sessions: make(map[acp.SessionID]*session),
+		early:    make(map[acp.SessionID][]*acp.SessionNotification),
+		known:    make(chan struct{}),
+		faults:   make(map[runtime.FaultKind]int),
+	}
+	c.ctx, c.end = context.WithCancelCause(h.ctx)
+	h.mu.Lock()
+	h.connections[p.Agent] = c
+	h.mu.Unlock()
+	c.whenReady(func(err error) { c.finishConnect(id, err) })
+	h.start(func() { c.run(cmd) })
+	return nil
+}
+
+func (c *connection) finishConnect(id string, err error) {
+	if err != nil {
+		c.host.fail(id, err)
+		return
+	}
+	c.host.done(id, c.init)
+}
+
+// run brings the agent up, waits for its end and cleans up.
+func (c *connection) run(cmd command) {
+	stage, err := c.bringUp(cmd)
+	if err != nil {
+		c.finish(err)
+		c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
+			str("error", err.Error()).json()))
+		return
+	}
+	c.becomeReady()
+	select {
+	case <-c.link.conn.Done():
+	case <-c.ctx.Done():
+	}
+	err = c.link.cause(context.Cause(c.ctx))
+	c.finish(err)
+	// Last, so that who hears it can connect again at once.
+	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
+}
+
+func (c *connection) bringUp(cmd command) (stage string, err error) {
+	c.setState(stateStarting)
+	l, err := c.dial(cmd)
+	if err != nil {
+		return "start", err
+	}
+	c.mu.Lock()
+	c.link = l
+	c.mu.Unlock()
+	c.setState(stateInitializing)
+	limit := c.host.timeouts().initialize()
+	ctx, cancel := context.WithTimeout(c.ctx, limit)
+	defer cancel()
+	var raw rawResult
+	err = l.conn.Call(ctx, acp.MethodInitialize, c.host.initialize(), &raw)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		err = &opError{Kind: "timeout", Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: l.hint()}
+	case err != nil:
+		err = &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: l.cause(err)}
+	default:
+		err = c.initialized(raw)
+	}
+	return "initialize", err
+}
+
+func (c *connection) initialized(raw rawResult) error {
+	var r acp.InitializeResponse
+	if err := r.UnmarshalJSON(raw); err != nil {
+		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q gave a bad answer to initialize", c.name), Cause: err}
+	}
+	if r.ProtocolVersion != 1 {
+		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q speaks protocol version %d, Hermes speaks 1", c.name, r.ProtocolVersion)}
+	}
+	c.init = r.AppendJSON(nil)
+	c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
+	return nil
+}
+
+// becomeReady lets the operations that waited go, in their order.
+func (c *connection) becomeReady() {
+	c.setState(stateReady)
+	for {
+		c.mu.Lock()
+		list := c.waiting
+		if c.waiting = nil; len(list) == 0 {
+			c.waiting = nil
+			c.mu.Unlock()
+			return
+		}
+		c.mu.Unlock()
+		for _, f := range list {
+			f(nil)
+		}
+	}
+}
+
+// whenReady runs f once the agent is initialized, or with the reason why it
+// never will be. f must not block.
+func (c *connection) whenReady(f func(error)) {
+	c.mu.Lock()
+	if c.state != stateReady && c.err == nil || len(c.waiting) > 0 {
+		c.waiting = append(c.waiting, f)
+		c.mu.Unlock()
+		return
+	}
+	err := c.err
+	c.mu.Unlock()
+	f(err)
+}
+
+func (c *connection) setState(to string) {
+	c.mu.Lock()
+	from := c.state
+	c.state = to
+	c.mu.Unlock()
+	if from != to {
+		c.host.queue.push(event(eventStateChanged, new(object).str("agent", c.name).str("from", from).str("to", to).json()))
+	}
+}
+
+// finish fails everything that still waits and forgets the connection.
+func (c *connection) finish(err error) {
+	if c.link != nil {
+		c.setState(stateClosing)
+		c.link.conn.Close()
+	}
+	c.end(err)
+	c.host.mu.Lock()
+	delete(c.host.connections, c.name)
+	c.host.mu.Unlock()
+
+	c.mu.Lock()
+	c.err = err
+	waiting := c.waiting
+	c.waiting = nil
+	sessions := c.sessions
+	c.sessions = nil
+	c.mu.Unlock()
+	c.releaseEarly()
+	for _, f := range waiting {
+		f(err)
+	}
+	for _, s := range sessions {
+		s.abort(err)
+		s.running.Wait() // its call has failed
+	}
+	c.setState(stateDisconnected)
+	close(c.over)
+}
+
+// stop ends the connection; run does the rest.
+func (c *connection) stop(cause error) { c.end(cause) }
+
+func (h *Host) disconnect(id string, p disconnectOp) error {
+	list := h.all()
+	if len(p.Agents) > 0 {
+		list = nil
+		for _, name := range p.Agents {
+			c, err := h.connection(name)
+			if err != nil {
+				return err
+			}
+			list = append(list, c)
+		}
+	}
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.name
+		c.stop(&opError{Kind: "closed", Message: fmt.Sprintf("agent %q was disconnected", c.name)})
+	}
+	h.start(func() {
+		for _, c := range list {
+			<-c.over
+		}
+		h.done(id, new(object).strs("agents", names).json())
+	})
+	return nil
+}
+
+func (h *Host) timeouts() timeouts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.config.Timeouts
+}
+
+func (h *Host) permissions() permissions {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.config.Permissions
+}
+
+func (h *Host) initialize() *acp.InitializeRequest {
+	return &acp.InitializeRequest{
+		ProtocolVersion:    1,
+		ClientCapabilities: h.permissions().capabilities(),
+		ClientInfo:         &acp.Implementation{Name: "hermes.nvim", Title: acp.Some("Hermes"), Version: h.version},
+	}
+}

@@ -1,0 +1,173 @@
+package plugin
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestAConnectionThatFailsSaysWhy(t *testing.T) {
+	cases := []struct{ agent, kind, stage, want string }{
+		{"nobody", "unknown_agent", "resolve", "known agents:"},
+		{"missing", "start", "start", "no-such-program"},
+		{"help", "initialize", "initialize", "Usage: agent [OPTIONS]"},
+		{"exit", "initialize", "initialize", "no licence found"},
+		{"version", "initialize", "initialize", "protocol version 9"},
+		{"mute", "timeout", "initialize", "did not answer initialize within 300ms"},
+	}
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		for _, c := range cases {
+			if c.agent == "mute" {
+				e.lua(`hermes.setup({ timeouts = { initialize = 300 } })`)
+			}
+			e.lua(`hermes.connect(..., { on_done = finish(...) })
+hermes.create_session({ on_done = finish("session " .. ...) })`, c.agent)
+			e.until(`done["` + c.agent + `"] and done["session ` + c.agent + `"]`)
+			err := e.json(`done["` + c.agent + `"].err`)
+			if !strings.Contains(err, c.want) || !strings.Contains(err, `"kind":"`+c.kind+`"`) {
+				t.Errorf("%s: %s", c.agent, err)
+			}
+			e.is(`done["session `+c.agent+`"].err ~= nil`, true)
+			e.is(`of("ConnectionFailed")[#of("ConnectionFailed")].stage`, c.stage)
+			e.is(`of("RequestFailed")[#of("RequestFailed") - 1].method`, "connect")
+		}
+		e.until("vim.tbl_count(hermes.state().agents) == 0")
+		e.lua(`hermes.setup({ timeouts = { initialize = 0 } })`)
+		e.open() // still usable
+		e.prompt("SAY fine")
+		e.is("said()", "fine")
+	})
+}
+
+func TestAnAgentThatDiesFailsEverythingWithTheCause(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+hermes.on_request("PermissionRequest", function() end)
+hermes.prompt(s, "SAY last words\nDIE", { on_done = finish(1) })
+hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
+		e.until("done[1] and done[2]")
+		for _, key := range []string{"1", "2"} {
+			err := e.json("done[" + key + "].err")
+			if !strings.Contains(err, "exited with status 7") || !strings.Contains(err, "out of memory") || !strings.Contains(err, `"kind":"exit"`) {
+				t.Errorf("prompt %s: %s", key, err)
+			}
+		}
+		e.until(`#of("Disconnected") == 1`)
+		e.is(`of("Disconnected")[1].code`, 7)
+		e.is(`of("Disconnected")[1].stderr_tail`, []string{"out of memory"})
+		e.is("said()", "last words")
+		e.until("vim.tbl_count(hermes.state().sessions) == 0")
+		e.lua(`done = {}`)
+		e.open()
+		e.prompt("SAY again")
+		e.is("said()", "last wordsagain")
+	})
+}
+
+func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.prompt("FAIL no money")
+		e.is("{ done.turn.err.kind, done.turn.err.code, done.turn.err.data.hint }", []any{"agent", 400, "later"})
+		e.is(`of("TurnEnded")[1].error.message`, "no money (400)")
+		e.is(`of("RequestFailed")[1].promptId == nil and of("RequestFailed")[1].sessionId == s`, true)
+		e.lua(`hermes.authenticate("other", { on_done = finish("auth") })`)
+		e.until("done.auth")
+		e.is("done.auth.err.kind", "auth_required")
+		e.lua(`hermes.prompt("unknown", "hi", { on_done = finish("lost") })`)
+		e.until("done.lost")
+		e.is("done.lost.err.kind", "unknown_session")
+		e.lua(`hermes.request(nil, "session/set_mode", { sessionId = s }, finish("bad"))`)
+		e.until("done.bad")
+		e.is("{ done.bad.err.kind, done.bad.err.message:find('modeId', 1, true) ~= nil }", []any{"invalid", true})
+	})
+}
+
+func TestBadLinesAreReportedAndTheAgentGoesOn(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.prompt(`BROKEN {"jsonrpc":"2.0","method":"session/update","params":` + "\nBROKEN Loading model...\nERR warming up\nSAY fine")
+		e.is("said()", "fine")
+		e.until(`#of("AgentStderr") == 2`)
+		e.is(`(function()
+  local lines = {}
+  for _, x in ipairs(of("AgentStderr")) do lines[x.stream] = x.line end
+  return lines.stdout .. "," .. lines.stderr
+end)()`, "Loading model...,warming up")
+		e.until(`#of("RequestFailed") == 1`)
+		e.is(`of("RequestFailed")[1].kind`, "wire")
+		e.until(`table.concat(notes):find("sent a bad message", 1, true)`)
+	})
+}
+
+func TestALineAboveTheLimitIsReportedAndTheAgentGoesOn(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.prompt("HUGE 73400320\nSAY fine")
+		e.is("said()", "fine")
+		e.until(`#of("RequestFailed") == 1`)
+		e.until(`table.concat(notes):find("limit", 1, true)`)
+	})
+}
+
+func TestAHostThatDiesFailsEverythingAndIsStartedAgain(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+hermes.prompt(s, "SAY on\nSLEEP 10000", { on_done = finish("turn") })
+_G.pid = vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`)
+		e.until(`said() == "on"`)
+		e.lua(`vim.uv.kill(pid, "sigkill")`)
+		e.until("done.turn")
+		e.is("done.turn.err.kind", "host")
+		e.until(`#of("Disconnected") == 1`)
+		e.is("vim.tbl_count(hermes.state().agents)", 0)
+		e.lua(`done = {}`)
+		e.open()
+		e.prompt("SAY back")
+		e.is("said()", "onback")
+	})
+}
+
+func TestAHostThatIsNotThereIsNamed(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`hermes.setup({ host = { cmd = { "/no/such/host" } } })
+hermes.connect("tester", { on_done = finish("connect") })`)
+		e.until("done.connect")
+		e.is("done.connect.err.message:find('/no/such/host', 1, true) ~= nil", true)
+	})
+}
+
+func TestAListenerThatFailsStopsNobody(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", callback = function() error("first\nsecond line") end })
+vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", callback = function() _G.later = (later or 0) + 1 end })
+hermes.on("AgentTextMessage", function() error("third") end)`)
+		e.prompt("SAY a\nSAY b")
+		e.is("later", 2)
+		e.until("#notes == 4")
+		e.is(`vim.iter(notes):all(function(n) return not n:find("\n") and n:find("AgentTextMessage") ~= nil end)`, true)
+		e.is("vim.api.nvim_get_mode().blocking", false)
+	})
+}
+
+func TestAgentsEndWithNeovim(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		host, err := strconv.Atoi(e.json(`vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		children := childrenOf(t, host)
+		if len(children) == 0 {
+			t.Fatal("the host has no agent")
+		}
+		e.v.Close()
+		for _, pid := range append(children, host) {
+			waitGone(t, pid)
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/files"
+)
+
+// workspace opens the roots of the session on first use.
+func (s *session) workspace() (*files.Workspace, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.files == nil && s.filesErr == nil {
+		s.files, s.filesErr = files.Open(s.roots, files.Options{KeepFormat: true})
+	}
+	return s.files, s.filesErr
+}
+
+// ReadTextFile answers with the text of a buffer, when Neovim has one, or of
+// the file.
+func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	if !on(k.conn.host.permissions().Read) {
+		return nil, acp.MethodNotFound(acp.MethodFsReadTextFile)
+	}
+	q := k.question(acp.MethodFsReadTextFile, p.SessionID, p)
+	ws, _, err := k.locate(ctx, p.SessionID, p.Path)
+	q.refuse(err)
+	return answered(ctx, k, q, func(context.Context) (*acp.ReadTextFileResponse, error) {
+		if err != nil {
+			return nil, fileError(err)
+		}
+		text, err := ws.ReadText(p.Path, files.Range{Line: p.Line, Limit: p.Limit})
+		if err != nil {
+			return nil, fileError(err)
+		}
+		return &acp.ReadTextFileResponse{Content: text}, nil
+	})
+}
+
+// WriteTextFile writes into the buffer, when Neovim has one, or the file.
+// Files that other programs run or trust are written after the user agreed.
+func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	if !on(k.conn.host.permissions().Write) {
+		return nil, acp.MethodNotFound(acp.MethodFsWriteTextFile)
+	}
+	q := k.question(acp.MethodFsWriteTextFile, p.SessionID, p)
+	ws, loc, err := k.locate(ctx, p.SessionID, p.Path)
+	if err == nil {
+		err = k.approveProtected(ctx, p, loc)
+	}
+	q.refuse(err)
+	var id string
+	q.asked = func(requestID string) { id = requestID }
+	return answered(ctx, k, q, func(ctx context.Context) (*acp.WriteTextFileResponse, error) {
+		if err != nil {
+			return nil, fileError(err)
+		}
+		return k.write(ctx, ws, loc, p, id)
+	})
+}
+
+// write replaces the file on disk. Neovim hears of it before and after.
+func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Location, p *acp.WriteTextFileRequest, id string) (*acp.WriteTextFileResponse, error) {
+	old, err := ws.ReadText(p.Path, files.Range{})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		old = "" // binary or too large to show, and about to be replaced
+	}
+	q := k.conn.host.queue
+	data := func() []byte {
+		return new(object).str("agent", k.conn.name).str("sessionId", string(p.SessionID)).str("requestId", id).
+			str("path", p.Path).str("old", old).str("new", p.Content).json()
+	}
+	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data()))); err != nil {
+		return nil, err
+	}
+	if err := ws.WriteApproved(loc, p.Content); err != nil {
+		return nil, fileError(err)
+	}
+	q.push(event(eventFileWritten, data()))
+	return &acp.WriteTextFileResponse{}, nil
+}
+
+// locate applies the rules of the session's workspace to a path.
+func (k *client) locate(ctx context.Context, id acp.SessionID, path string) (*files.Workspace, files.Location, error) {
+	s, err := k.conn.await(ctx, id)
+	if err != nil {
+		return nil, files.Location{}, err
+	}
+	ws, err := s.workspace()
+	if err != nil {
+		return nil, files.Location{}, err
+	}
+	loc, err := ws.Resolve(path)
+	return ws, loc, err
+}
+
+// refuse tells Neovim's default why the request must not be served.
+func (q *question) refuse(err error) {
+	if err != nil {
+		q.refused = err.Error()
+	}
+}
+
+// approveProtected asks the user about a file that other programs run or
+// trust. Nil means that it may be written.
+func (k *client) approveProtected(ctx context.Context, p *acp.WriteTextFileRequest, loc files.Location) error {
+	err := loc.Protected()
+	var protected *files.ProtectedError
+	if !errors.As(err, &protected) || protected.Denied {
+		return err
+	}
+	const allow = "allow"
+	r, askErr := k.RequestPermission(ctx, &acp.RequestPermissionRequest{
+		SessionID: p.SessionID,
+		ToolCall: acp.ToolCallUpdate{
+			ToolCallID: acp.ToolCallID("hermes:" + loc.Name),
+			Title:      acp.Some("Write " + loc.Name + ", " + protected.Reason),
+			Kind:       acp.Some(acp.ToolKindEdit),
+			Content:    []acp.ToolCallContent{&acp.Diff{Path: p.Path, NewText: p.Content}},
+		},
+		Options: []acp.PermissionOption{
+			{OptionID: allow, Name: "Write it", Kind: acp.PermissionOptionKindAllowOnce},
+			{OptionID: "reject", Name: "Leave it", Kind: acp.PermissionOptionKindRejectOnce},
+		},
+	})
+	if askErr != nil {
+		return askErr
+	}
+	if selected, ok := r.Outcome.(*acp.SelectedPermissionOutcome); ok && selected.OptionID == allow {
+		return nil
+	}
+	return err
+}
+
+// fileError is what the agent is told.
+func fileError(err error) error {
+	code := acp.ErrorCodeInternalError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code = acp.ErrorCodeResourceNotFound
+	case errors.Is(err, files.ErrPath), errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrProtected):
+		code = acp.ErrorCodeInvalidParams
+	}
+	return &acp.Error{Code: code, Message: err.Error()}
+}

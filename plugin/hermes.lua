@@ -1,0 +1,19 @@
+-- The only file of Hermes that Neovim sources at startup.
+if vim.g.loaded_hermes then
+  return
+end
+vim.g.loaded_hermes = true
+
+-- Both spellings are in use; listeners may join them before anything is connected.
+vim.api.nvim_create_augroup("hermes", { clear = false })
+vim.api.nvim_create_augroup("Hermes", { clear = false })
+
+vim.api.nvim_create_user_command("Hermes", function(args)
+  require("hermes.command").run(args)
+end, {
+  nargs = "*",
+  desc = "Talk to AI coding agents",
+  complete = function(...)
+    return require("hermes.command").complete(...)
+  end,
+})

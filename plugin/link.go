@@ -1,0 +1,130 @@
+package plugin
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/agent"
+)
+
+// link is the way to a running agent.
+type link struct {
+	conn *runtime.Conn
+	proc *agent.Process
+}
+
+// dial starts the agent's program and a connection with it.
+func (c *connection) dial(cmd command) (*link, error) {
+	env := make([]string, 0, len(cmd.Env))
+	for _, name := range slices.Sorted(maps.Keys(cmd.Env)) {
+		env = append(env, name+"="+cmd.Env[name])
+	}
+	proc, err := agent.Start(c.ctx, agent.Command{
+		Path:       cmd.Command,
+		Args:       cmd.Args,
+		Dir:        cmd.Cwd,
+		Env:        env,
+		PassEnv:    cmd.PassEnv,
+		InheritEnv: cmd.InheritEnv,
+		OnStderr:   func(line string) { c.said("stderr", line) },
+		// Together below shutdownTime.
+		EOFWait: 1500 * time.Millisecond, TermWait: 1500 * time.Millisecond, KillWait: time.Second,
+	})
+	if err != nil {
+		e := &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be started", c.name), Cause: err}
+		if cmd.Install != "" {
+			e.Cause = fmt.Errorf("%w (to install it: %s)", err, cmd.Install)
+		}
+		return nil, e
+	}
+	conn := runtime.NewConn(proc.Transport(), handler{acp.ClientSide(&client{conn: c}), c}, runtime.Options{
+		Logger:  c.host.log.With("agent", c.name),
+		OnFault: c.fault,
+	})
+	return &link{conn, proc}, nil
+}
+
+// said passes a line on that is not part of the protocol.
+func (c *connection) said(stream, line string) {
+	if c.host.queue.room(c.ctx) == nil {
+		c.host.queue.push(event(eventAgentStderr, new(object).str("agent", c.name).str("stream", stream).str("line", line).json()))
+	}
+}
+
+// fault tells the user what is wrong with an agent's messages; the first of a
+// kind is shown, all are events.
+func (c *connection) fault(f runtime.Fault) {
+	line := strings.ToValidUTF8(string(f.Line), "\ufffd")
+	switch f.Kind {
+	case runtime.FaultNoise:
+		c.said("stdout", line)
+		return
+	case runtime.FaultParse, runtime.FaultInvalid, runtime.FaultTooLarge:
+	default:
+		return // the log has it
+	}
+	c.mu.Lock()
+	first := c.faults[f.Kind] == 0
+	c.faults[f.Kind]++
+	c.mu.Unlock()
+	message := fmt.Sprintf("agent %q sent a bad message: %v", c.name, f.Err)
+	if first {
+		c.host.notice("error", "%s", message)
+	}
+	if c.host.queue.room(c.ctx) == nil {
+		c.host.queue.push(event(eventRequestFailed, new(object).str("agent", c.name).str("kind", "wire").
+			str("message", message).json()))
+	}
+}
+
+// cause is why the agent is gone when it is, else err.
+func (l *link) cause(err error) error {
+	if gone := l.conn.Err(); gone != nil && !errors.Is(gone, runtime.ErrClosed) {
+		var closed *runtime.ClosedError
+		if errors.As(gone, &closed) {
+			return closed.Cause
+		}
+		return gone
+	}
+	return err
+}
+
+// hint is what the agent has said aside from the protocol, nil for nothing.
+func (l *link) hint() error {
+	lines := strings.Split(strings.TrimSpace(l.proc.Stderr()), "\n")
+	if last := lines[len(lines)-1]; last != "" {
+		return errors.New("stderr: " + last)
+	}
+	return nil
+}
+
+func exitOf(err error) *agent.ExitError {
+	var exit *agent.ExitError
+	if errors.As(err, &exit) {
+		return exit
+	}
+	return nil
+}
+
+// disconnected is the data of the event.
+func (c *connection) disconnected(err error) []byte {
+	o := new(object).str("agent", c.name).str("reason", err.Error())
+	if exit := exitOf(err); exit != nil {
+		if exit.Signal != "" {
+			o.str("signal", exit.Signal)
+		} else {
+			o.num("code", int64(exit.Code))
+		}
+	}
+	tail := strings.TrimSpace(c.link.proc.Stderr())
+	if tail == "" {
+		return o.strs("stderr_tail", nil).json()
+	}
+	return o.strs("stderr_tail", strings.Split(tail, "\n")).json()
+}

@@ -1,0 +1,76 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// roleEnv makes the test program play another part: the host that Neovim
+// starts, or an agent.
+const roleEnv = "HERMES_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	role, args, _ := strings.Cut(os.Getenv(roleEnv), " ")
+	switch role {
+	case "":
+		os.Exit(m.Run())
+	case "host":
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		var log io.Writer = io.Discard
+		if path := os.Getenv("HERMES_LOG"); path != "" {
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			log = f
+		}
+		opts := Options{Version: "test", Logger: slog.New(slog.NewTextHandler(log, nil))}
+		if err := Serve(ctx, os.Stdin, os.Stdout, opts); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	case "agent":
+		os.Exit(playAgent(args))
+	}
+	fmt.Fprintf(os.Stderr, "unknown role %q\n", role)
+	os.Exit(2)
+}
+
+// neovims are the programs to test with: those in HERMES_NVIM, else nvim.
+func neovims(t *testing.T) []string {
+	t.Helper()
+	list := strings.FieldsFunc(os.Getenv("HERMES_NVIM"), func(r rune) bool { return r == ':' || r == ' ' })
+	if len(list) == 0 {
+		list = []string{"nvim"}
+	}
+	for _, path := range list {
+		if err := runnable(path); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatalf("no Neovim to test with: %v", err)
+			}
+			t.Skipf("no Neovim to test with: %v", err)
+		}
+	}
+	return list
+}
+
+// root is the folder of the plugin.
+func root(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

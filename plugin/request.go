@@ -1,0 +1,356 @@
+package plugin
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+type requestOp struct {
+	Agent  string          `json:"agent"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// rawResult keeps a result as the agent sent it.
+type rawResult []byte
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *rawResult) UnmarshalJSON(b []byte) error {
+	*r = append((*r)[:0], b...)
+	return nil
+}
+
+// rawParams are params as Neovim gave them.
+type rawParams []byte
+
+// AppendJSON implements acp.Appender.
+func (r rawParams) AppendJSON(dst []byte) []byte { return append(dst, r...) }
+
+// request carries out any agent method. Some change what the host remembers.
+func (h *Host) request(id string, p requestOp) error {
+	c, err := h.connection(p.Agent)
+	if err != nil {
+		return err
+	}
+	if len(p.Params) == 0 {
+		p.Params = json.RawMessage("{}")
+	}
+	r := &request{id: id, conn: c, method: p.Method}
+	if err := r.prepare(p.Params); err != nil {
+		return err
+	}
+	c.whenReady(func(err error) {
+		if err != nil {
+			h.fail(id, err)
+			return
+		}
+		r.begin()
+	})
+	return nil
+}
+
+func (h *Host) notify(id string, p requestOp) error {
+	c, err := h.connection(p.Agent)
+	if err != nil {
+		return err
+	}
+	if len(p.Params) == 0 {
+		p.Params = json.RawMessage("{}")
+	}
+	c.whenReady(func(err error) {
+		if err != nil {
+			h.fail(id, err)
+			return
+		}
+		h.start(func() {
+			if err := c.link.conn.Notify(c.ctx, p.Method, rawParams(p.Params)); err != nil {
+				h.fail(id, err)
+				return
+			}
+			h.done(id, nil)
+		})
+	})
+	return nil
+}
+
+// request is one call of an agent method for Neovim.
+type request struct {
+	id     string
+	conn   *connection
+	method string
+	params acp.Appender
+	fields requestFields
+
+	after  <-chan struct{} // the request it has to wait for is answered; nil: none
+	before chan struct{}   // closed when this one is answered; nil: nobody waits
+}
+
+// requestFields are the members of requests that the host looks at.
+type requestFields struct {
+	SessionID   acp.SessionID `json:"sessionId"`
+	Cwd         string        `json:"cwd"`
+	Directories []string      `json:"additionalDirectories"`
+	raw         map[string]json.RawMessage
+}
+
+// prepare checks params by the schema, so that a mistake is named here and
+// not by the agent.
+func (r *request) prepare(params json.RawMessage) error {
+	m, known := methods[r.method]
+	if !known {
+		r.params = rawParams(params)
+	} else {
+		v := m.params()
+		if err := v.UnmarshalJSON(params); err != nil {
+			return invalid("%s: %v", r.method, err)
+		}
+		r.params = v
+	}
+	if err := json.Unmarshal(params, &r.fields.raw); err != nil {
+		return invalid("%s: params must be an object: %v", r.method, err)
+	}
+	if err := json.Unmarshal(params, &r.fields); err != nil && known {
+		return invalid("%s: %v", r.method, err)
+	}
+	return nil
+}
+
+func (r *request) begin() {
+	c := r.conn
+	switch r.method {
+	case acp.MethodSessionPrompt:
+		s, err := c.session(r.fields.SessionID)
+		if err != nil {
+			c.host.fail(r.id, err)
+			return
+		}
+		s.mu.Lock()
+		after := s.last
+		s.mu.Unlock()
+		s.prompt(&turn{id: r.id, params: r.params.(*acp.PromptRequest), after: after})
+		return
+	case acp.MethodSessionNew:
+		c.changeOpening(1)
+	case acp.MethodSessionLoad, acp.MethodSessionResume:
+		// The agent may send updates before its answer.
+		s := c.addSession(r.fields.SessionID, r.fields)
+		s.setReplay(r.method == acp.MethodSessionLoad)
+	}
+	r.lineUp()
+	c.host.start(r.run)
+}
+
+// lineUp puts the request behind the earlier ones it depends on: requests of
+// one session go one after the other and before later prompts; requests
+// without a session wait for a login.
+func (r *request) lineUp() {
+	c := r.conn
+	if s, err := c.session(r.fields.SessionID); err == nil {
+		r.before = make(chan struct{})
+		s.mu.Lock()
+		r.after, s.last = s.last, r.before
+		s.mu.Unlock()
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.after = c.login
+	if r.method == acp.MethodAuthenticate || r.method == acp.MethodLogout {
+		r.before = make(chan struct{})
+		c.login = r.before
+	}
+}
+
+func (r *request) run() {
+	c := r.conn
+	if r.before != nil {
+		defer close(r.before)
+	}
+	if r.after != nil {
+		select {
+		case <-r.after:
+		case <-c.ctx.Done():
+		}
+	}
+	var raw rawResult
+	err := c.call(c.ctx, r.method, r.params, &raw)
+	result := []byte(raw)
+	if m, known := methods[r.method]; known && err == nil {
+		v := m.result()
+		if len(result) == 0 || string(result) == "null" {
+			result = []byte("{}")
+		}
+		if err = v.UnmarshalJSON(result); err != nil {
+			err = badAnswer(r.method, err)
+		} else {
+			result = v.AppendJSON(nil)
+		}
+	}
+	if err != nil {
+		r.failed(err)
+		return
+	}
+	r.succeeded(result)
+}
+
+func (r *request) failed(err error) {
+	c := r.conn
+	switch r.method {
+	case acp.MethodSessionNew:
+		c.changeOpening(-1)
+	case acp.MethodSessionLoad, acp.MethodSessionResume:
+		c.removeSession(r.fields.SessionID)
+	}
+	c.host.fail(r.id, err)
+}
+
+// succeeded fires the event of the answer, then ends the operation, then lets
+// the updates go that waited for both.
+func (r *request) succeeded(result []byte) {
+	c := r.conn
+	var opened *session
+	switch r.method {
+	case acp.MethodSessionNew:
+		var v acp.NewSessionResponse
+		if err := v.UnmarshalJSON(result); err != nil {
+			r.failed(badAnswer(r.method, err))
+			return
+		}
+		r.fields.SessionID = v.SessionID
+		opened = c.openSession(v.SessionID, r.fields)
+	case acp.MethodSessionLoad, acp.MethodSessionResume:
+		if s, err := c.session(r.fields.SessionID); err == nil {
+			s.setReplay(false)
+		}
+	case acp.MethodSessionClose, acp.MethodSessionDelete:
+		c.removeSession(r.fields.SessionID)
+	}
+	data := from(objectOr(result))
+	if name := replyEvent(r.method); name != "" {
+		c.host.queue.push(event(name, r.stamp(from(objectOr(result))).json()))
+	}
+	c.host.queue.push(item{kindDone, doneJSON(r.id, r.stampSession(data).json())})
+	if opened != nil {
+		c.release(opened)
+		c.changeOpening(-1)
+	}
+}
+
+// stamp adds what the event of an answer repeats of the request.
+func (r *request) stamp(o *object) *object {
+	for _, name := range replyParams(r.method) {
+		o.raw(name, r.fields.raw[name])
+	}
+	return r.stampSession(o).str("opId", r.id)
+}
+
+func (r *request) stampSession(o *object) *object {
+	return o.optional("sessionId", string(r.fields.SessionID)).str("agent", r.conn.name)
+}
+
+// objectOr wraps a result that is not an object, which only an extension may
+// give.
+func objectOr(result []byte) []byte {
+	if len(result) > 0 && result[0] == '{' {
+		return result
+	}
+	return new(object).raw("value", result).json()
+}
+
+func doneJSON(id string, result []byte) []byte {
+	o := new(object).str("id", id)
+	o.key("result")
+	o.buf = append(o.buf, result...)
+	return o.json()
+}
+
+// changeOpening counts the session/new calls without an answer.
+func (c *connection) changeOpening(delta int) {
+	c.mu.Lock()
+	c.opening += delta
+	none := c.opening == 0
+	close(c.known)
+	c.known = make(chan struct{})
+	c.mu.Unlock()
+	if none {
+		c.releaseEarly()
+	}
+}
+
+// addSession makes id known. openSession does so for updates that wait.
+func (c *connection) addSession(id acp.SessionID, f requestFields) *session {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sessions[id]; s != nil {
+		return s
+	}
+	s := newSession(c, id)
+	s.roots = append([]string{f.Cwd}, f.Directories...)
+	if c.sessions != nil {
+		c.sessions[id] = s
+	}
+	close(c.known)
+	c.known = make(chan struct{})
+	return s
+}
+
+func (c *connection) openSession(id acp.SessionID, f requestFields) *session {
+	c.mu.Lock()
+	if c.early[id] == nil {
+		c.early[id] = []*acp.SessionNotification{} // later updates line up, too
+	}
+	c.mu.Unlock()
+	return c.addSession(id, f)
+}
+
+func (c *connection) removeSession(id acp.SessionID) {
+	c.mu.Lock()
+	s := c.sessions[id]
+	delete(c.sessions, id)
+	c.mu.Unlock()
+	if s != nil {
+		c.host.asks.cancelSession(c.name, string(id))
+		s.abort(&opError{Kind: "closed", Message: fmt.Sprintf("session %q was closed", id)})
+	}
+}
+
+func (s *session) setReplay(on bool) {
+	s.mu.Lock()
+	s.replay = on
+	s.mu.Unlock()
+}
+
+// plain is a generated message without its type.
+type plain interface {
+	json.Unmarshaler
+	acp.Appender
+}
+
+// method makes the messages of one agent method.
+type method struct {
+	params, result func() plain
+}
+
+func pair[P, R any, PP message[P], PR message[R]]() method {
+	return method{
+		params: func() plain { return PP(new(P)) },
+		result: func() plain { return PR(new(R)) },
+	}
+}
+
+// methods are the agent methods Neovim may call; initialize is ours alone.
+var methods = map[string]method{
+	acp.MethodAuthenticate:           pair[acp.AuthenticateRequest, acp.AuthenticateResponse](),
+	acp.MethodLogout:                 pair[acp.LogoutRequest, acp.LogoutResponse](),
+	acp.MethodSessionNew:             pair[acp.NewSessionRequest, acp.NewSessionResponse](),
+	acp.MethodSessionLoad:            pair[acp.LoadSessionRequest, acp.LoadSessionResponse](),
+	acp.MethodSessionResume:          pair[acp.ResumeSessionRequest, acp.ResumeSessionResponse](),
+	acp.MethodSessionList:            pair[acp.ListSessionsRequest, acp.ListSessionsResponse](),
+	acp.MethodSessionClose:           pair[acp.CloseSessionRequest, acp.CloseSessionResponse](),
+	acp.MethodSessionDelete:          pair[acp.DeleteSessionRequest, acp.DeleteSessionResponse](),
+	acp.MethodSessionPrompt:          pair[acp.PromptRequest, acp.PromptResponse](),
+	acp.MethodSessionSetMode:         pair[acp.SetSessionModeRequest, acp.SetSessionModeResponse](),
+	acp.MethodSessionSetConfigOption: pair[acp.SetSessionConfigOptionRequest, acp.SetSessionConfigOptionResponse](),
+}

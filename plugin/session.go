@@ -1,0 +1,303 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/terminal"
+)
+
+// States of a session.
+const (
+	sessionIdle       = "idle"
+	sessionRunning    = "running"
+	sessionWaiting    = "waiting" // for the user's answer
+	sessionCancelling = "cancelling"
+)
+
+// session is one conversation. Prompts run one after the other.
+type session struct {
+	conn *connection
+	id   acp.SessionID
+
+	mu      sync.Mutex
+	state   string
+	turn    *turn          // the one that runs
+	queued  []*turn        // those that wait for it
+	running sync.WaitGroup // turns between begin and their last event
+	ended   error          // why no turn can begin any more
+	seq     int64
+	replay  bool          // session/load has not been answered yet
+	asked   int           // permission and elicitation requests that wait
+	roots   []string      // absolute folders the agent may read and write
+	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
+
+	files    *files.Workspace // made on first use
+	filesErr error
+	terms    *terminal.Manager // made on first use
+}
+
+// turn is one prompt.
+type turn struct {
+	id     string
+	params *acp.PromptRequest
+	after  <-chan struct{} // the request that came before it is answered; nil: none
+}
+
+func newSession(c *connection, id acp.SessionID) *session {
+	return &session{conn: c, id: id, state: sessionIdle}
+}
+
+func (s *session) setState(to string) {
+	s.mu.Lock()
+	from := s.state
+	s.state = to
+	s.mu.Unlock()
+	if from != to {
+		s.push(eventStateChanged, new(object).str("from", from).str("to", to))
+	}
+}
+
+// push sends an event with what every event of a session carries. Number and
+// place in the queue are given under one lock, so seq is the order of arrival.
+func (s *session) push(name string, o *object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seq++
+	o.str("agent", s.conn.name).str("sessionId", string(s.id)).num("seq", s.seq).flag("replay", s.replay)
+	if s.turn != nil {
+		o.str("promptId", s.turn.id)
+	}
+	s.conn.host.queue.push(event(name, o.json()))
+}
+
+// prompt runs t, after the turns that came before it.
+func (s *session) prompt(t *turn) {
+	s.mu.Lock()
+	switch {
+	case s.ended != nil:
+		err := s.ended
+		s.mu.Unlock()
+		s.conn.host.fail(t.id, err)
+	case s.turn != nil:
+		s.queued = append(s.queued, t)
+		s.mu.Unlock()
+		s.pushQueue()
+	default:
+		s.turn = t
+		s.running.Add(1)
+		s.mu.Unlock()
+		s.begin(t)
+	}
+}
+
+func (s *session) pushQueue() {
+	s.mu.Lock()
+	ids := make([]string, len(s.queued))
+	for i, t := range s.queued {
+		ids[i] = t.id
+	}
+	s.mu.Unlock()
+	s.push(eventQueueChanged, new(object).strs("items", ids))
+}
+
+func (s *session) begin(t *turn) {
+	s.setState(sessionRunning)
+	s.push(eventTurnStarted, new(object))
+	for _, b := range t.params.Prompt {
+		s.push(promptEvent(blockType(b)), new(object).str("source", "client").
+			raw("content", acp.AppendContentBlock(nil, b)))
+	}
+	s.conn.host.start(func() {
+		defer s.running.Done()
+		s.run(t)
+	})
+}
+
+func (s *session) run(t *turn) {
+	if t.after != nil {
+		select {
+		case <-t.after:
+		case <-s.conn.ctx.Done():
+		}
+	}
+	var raw rawResult
+	err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw)
+	var r acp.PromptResponse
+	if err == nil {
+		if err = r.UnmarshalJSON(raw); err != nil {
+			err = badAnswer(acp.MethodSessionPrompt, err)
+		}
+	}
+	h := s.conn.host
+	h.asks.cancelSession(s.conn.name, string(s.id))
+	result := r.AppendJSON(nil)
+	if err == nil {
+		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))
+		s.push(eventTurnEnded, new(object).str("stopReason", string(r.StopReason)))
+	} else {
+		s.push(eventTurnEnded, new(object).raw("error", describe(err).json()))
+	}
+	s.mu.Lock()
+	next := (*turn)(nil)
+	if len(s.queued) > 0 && s.conn.ctx.Err() == nil && s.conn.link.conn.Err() == nil {
+		next, s.queued = s.queued[0], s.queued[1:]
+		s.running.Add(1)
+	}
+	s.turn = next
+	s.mu.Unlock()
+	if next == nil {
+		s.setState(sessionIdle)
+	}
+	if err != nil {
+		h.fail(t.id, err)
+	} else {
+		h.done(t.id, from(result).str("sessionId", string(s.id)).str("promptId", t.id).json())
+	}
+	if next != nil {
+		s.pushQueue()
+		s.begin(next)
+	}
+}
+
+// cancel ends the running turn and drops those that wait. It reports whether
+// one ran: agents take a cancel that comes when they are idle for the next
+// prompt.
+func (s *session) cancel() (bool, int) {
+	s.mu.Lock()
+	t, dropped := s.turn, s.queued
+	s.queued = nil
+	s.mu.Unlock()
+	for _, q := range dropped {
+		s.conn.host.done(q.id, new(object).str("sessionId", string(s.id)).str("promptId", q.id).
+			str("stopReason", string(acp.StopReasonCancelled)).json())
+	}
+	if len(dropped) > 0 {
+		s.pushQueue()
+	}
+	if t == nil {
+		return false, len(dropped)
+	}
+	s.setState(sessionCancelling)
+	s.conn.host.asks.cancelSession(s.conn.name, string(s.id))
+	s.conn.host.start(func() { s.sendCancel(t) })
+	return true, len(dropped)
+}
+
+func (s *session) sendCancel(t *turn) {
+	c := s.conn
+	err := c.link.conn.Notify(c.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id})
+	if err != nil {
+		c.host.log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
+		return
+	}
+	limit := c.host.timeouts().cancel()
+	select {
+	case <-c.ctx.Done():
+		return
+	case <-time.After(limit):
+	}
+	s.mu.Lock()
+	stuck := s.turn == t
+	s.mu.Unlock()
+	if stuck {
+		c.host.notice("warn", "agent %q has not stopped %v after cancel; hermes.disconnect(%q) ends it", c.name, limit, c.name)
+	}
+}
+
+// abort ends what the session holds and fails the turns that wait; the
+// running one fails by its call.
+func (s *session) abort(err error) {
+	s.mu.Lock()
+	queued := s.queued
+	s.queued = nil
+	ws, terms := s.files, s.terms
+	s.files, s.filesErr, s.terms, s.ended = nil, err, nil, err
+	s.mu.Unlock()
+	for _, t := range queued {
+		s.conn.host.fail(t.id, err)
+	}
+	s.conn.host.start(func() {
+		if terms != nil {
+			terms.Close()
+		}
+		if ws != nil {
+			ws.Close()
+		}
+	})
+}
+
+// waits counts questions to the user, so that the state shows them.
+func (s *session) waits(delta int) {
+	s.mu.Lock()
+	s.asked += delta
+	busy, running, cancelling := s.asked > 0, s.turn != nil, s.state == sessionCancelling
+	s.mu.Unlock()
+	switch {
+	case cancelling && running:
+	case busy:
+		s.setState(sessionWaiting)
+	case running:
+		s.setState(sessionRunning)
+	default:
+		s.setState(sessionIdle)
+	}
+}
+
+func (s *session) cancelling() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == sessionCancelling
+}
+
+type cancelOp struct {
+	Agent     string        `json:"agent"`
+	SessionID acp.SessionID `json:"sessionId"`
+}
+
+func (h *Host) cancel(id string, p cancelOp) error {
+	s, err := h.session(p.Agent, p.SessionID)
+	if err != nil {
+		return err
+	}
+	ran, dropped := s.cancel()
+	h.done(id, new(object).flag("cancelled", ran).num("dropped", int64(dropped)).json())
+	return nil
+}
+
+func (h *Host) session(agent string, id acp.SessionID) (*session, error) {
+	c, err := h.connection(agent)
+	if err != nil {
+		return nil, err
+	}
+	return c.session(id)
+}
+
+func (c *connection) session(id acp.SessionID) (*session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, &opError{Kind: "unknown_session", Message: fmt.Sprintf("agent %q has no session %q", c.name, id)}
+}
+
+// call is a request to the agent whose failure names the agent's end when
+// that is the reason.
+func (c *connection) call(ctx context.Context, method string, params acp.Appender, raw *rawResult) error {
+	err := c.link.conn.Call(ctx, method, params, raw)
+	var peer *acp.Error
+	if err == nil || errors.As(err, &peer) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", method, c.link.cause(err))
+}
+
+func badAnswer(method string, err error) error {
+	return &opError{Kind: "agent", Message: method + ": the agent's answer is not valid", Cause: err}
+}

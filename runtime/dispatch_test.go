@@ -1,0 +1,218 @@
+package runtime_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+)
+
+func isA[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+func TestUnknownRequestsAreAnsweredMethodNotFound(t *testing.T) {
+	t.Parallel()
+	for name, h := range map[string]acp.Handler{
+		"nobody": nil, "client": acp.ClientSide(acp.UnimplementedClientHandler{}), "agent": acp.AgentSide(acp.UnimplementedAgentHandler{}),
+	} {
+		_, w := dial(t, h, runtime.Options{Server: true})
+		for _, method := range []string{"nonesuch", "_extension", "$/unknown", "session/cancel", "session/update", ""} {
+			w.say(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{}}`, method)
+			if got := verdict(w.hear()); got != "1 -32601" {
+				t.Errorf("%s: %q answered %s", name, method, got)
+			}
+		}
+	}
+}
+
+func TestUnknownNotificationsAreIgnored(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	c, w := dial(t, acp.ClientSide(acp.UnimplementedClientHandler{}), runtime.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	for _, method := range []string{"nonesuch", "$/unknown", "_ext", "session/prompt"} {
+		w.say(`{"jsonrpc":"2.0","method":%q,"params":{}}`, method)
+	}
+	w.quiet()
+	c.Close()
+	if log.Len() > 0 {
+		t.Errorf("logged: %s", log.String())
+	}
+	if n := c.Stats().Count(runtime.FaultUnknownMethod); n != 4 {
+		t.Errorf("%d counted", n)
+	}
+}
+
+func TestParamsThatDoNotFitAreInvalidParams(t *testing.T) {
+	t.Parallel()
+	_, w := dial(t, acp.AgentSide(acp.UnimplementedAgentHandler{}), runtime.Options{Server: true})
+	for _, params := range []string{`{}`, `{"sessionId":7,"prompt":[]}`, `[]`, `null`} {
+		w.say(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":%s}`, params)
+		if got := verdict(w.hear()); got != "1 -32602" {
+			t.Errorf("%s answered %s", params, got)
+		}
+	}
+	w.quiet()
+}
+
+type loggedOut struct {
+	acp.UnimplementedAgentHandler
+}
+
+func (loggedOut) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
+	return nil, nil
+}
+
+func TestParamsMayBeAbsentOrNullWhereNoneAreNeeded(t *testing.T) {
+	t.Parallel()
+	_, w := dial(t, acp.AgentSide(loggedOut{}), runtime.Options{Server: true})
+	for _, rest := range []string{``, `,"params":null`, `,"params":{}`} {
+		w.say(`{"jsonrpc":"2.0","id":1,"method":"logout"%s}`, rest)
+		w.expect(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	}
+}
+
+func TestErrorsOfHandlersReachThePeer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err  error
+		want string
+	}{
+		"typed":    {&acp.Error{Code: 400, Message: "no", Data: json.RawMessage(`{"a":[1]}`)}, `{"code":400,"message":"no","data":{"a":[1]}}`},
+		"wrapped":  {fmt.Errorf("outer: %w", &acp.Error{Code: -32002, Message: "gone"}), `{"code":-32002,"message":"gone"}`},
+		"plain":    {errors.New("disk full"), `{"code":-32603,"message":"disk full"}`},
+		"deadline": {context.DeadlineExceeded, `{"code":-32603,"message":"context deadline exceeded"}`},
+		"cancel":   {context.Canceled, `{"code":-32603,"message":"context canceled"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, w := dial(t, handler{request: func(context.Context, string, json.RawMessage) (acp.Appender, error) {
+				return nil, test.err
+			}}, runtime.Options{})
+			w.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
+			w.expect(`{"jsonrpc":"2.0","id":1,"error":` + test.want + `}`)
+		})
+	}
+}
+
+type panics struct{}
+
+func (panics) AppendJSON([]byte) []byte { panic("secret in a marshaller") }
+
+func TestAPanicBecomesAnInternalErrorWithoutDetails(t *testing.T) {
+	t.Parallel()
+	faults := make(chan runtime.Fault, 8)
+	_, w := dial(t, handler{
+		request: func(_ context.Context, method string, _ json.RawMessage) (acp.Appender, error) {
+			if method == "marshal" {
+				return panics{}, nil
+			}
+			panic("secret")
+		},
+		notify: func(_ context.Context, method string, _ json.RawMessage) error {
+			if method == "panic" {
+				panic("secret")
+			}
+			return nil
+		},
+	}, runtime.Options{OnFault: func(f runtime.Fault) { faults <- f }})
+	for _, method := range []string{"panic", "marshal"} {
+		w.say(`{"jsonrpc":"2.0","id":1,"method":%q}`, method)
+		w.expect(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"internal error"}}`)
+	}
+	w.say(`{"jsonrpc":"2.0","method":"panic"}`)
+	w.quiet()
+	for range 3 {
+		f := receive(t, "fault", faults)
+		var p *runtime.PanicError
+		if f.Kind != runtime.FaultHandler || !errors.As(f.Err, &p) || !strings.Contains(string(p.Stack), "dispatch_test.go") {
+			t.Errorf("reported %v: %v", f.Kind, f.Err)
+		}
+	}
+}
+
+func TestAFailingNotificationHandlerLosesOnlyItsMessage(t *testing.T) {
+	t.Parallel()
+	seen := make(chan int, 2)
+	c, w := dial(t, handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
+		seen <- number(p)
+		return errors.New("no")
+	}}, runtime.Options{})
+	w.update("s", 1)
+	w.update("s", 2)
+	receive(t, "first", seen)
+	receive(t, "second", seen)
+	eventually(t, "both failures are counted", func() bool { return c.Stats().Count(runtime.FaultHandler) == 2 })
+}
+
+func TestErrorsOfThePeerAreTyped(t *testing.T) {
+	t.Parallel()
+	c, w := dial(t, nil, runtime.Options{})
+	done := call(t.Context(), c, "m", `{}`)
+	w.hear()
+	w.say(`{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"log in first","data":{"x":1}}}`)
+	var e *acp.Error
+	if err := receive(t, "error", done); !errors.As(err, &e) || e.Code != acp.ErrorCodeAuthenticationRequired || e.Message != "log in first" || string(e.Data) != `{"x":1}` {
+		t.Fatalf("Call returned %#v", err)
+	}
+}
+
+func TestAResultThatDoesNotDecodeFailsTheCallLocally(t *testing.T) {
+	t.Parallel()
+	c, w := dial(t, nil, runtime.Options{})
+	for i, test := range []struct {
+		result string
+		ok     bool
+	}{{`{"sessionId":"s"}`, true}, {`{}`, false}, {`null`, false}, {`[]`, false}, {`{"sessionId":1}`, false}} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := acp.Agent{Conn: c}.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/"})
+			done <- err
+		}()
+		w.hear()
+		w.say(`{"jsonrpc":"2.0","id":%d,"result":%s}`, i+1, test.result)
+		err := receive(t, "end", done)
+		if test.ok != (err == nil) || !test.ok && (!isA[*runtime.ResultError](err) || isA[*acp.Error](err)) {
+			t.Errorf("%s: %v", test.result, err)
+		}
+	}
+}
+
+func TestNullResultsAreAcceptedWhereNothingIsRequired(t *testing.T) {
+	t.Parallel()
+	c, w := dial(t, nil, runtime.Options{})
+	done := make(chan error, 1)
+	go func() {
+		_, err := acp.Client{Conn: c}.WriteTextFile(t.Context(), &acp.WriteTextFileRequest{})
+		done <- err
+	}()
+	w.hear()
+	w.say(`{"jsonrpc":"2.0","id":1,"result":null}`)
+	if err := receive(t, "end", done); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestSendersNeverMixTheirMessages(t *testing.T) {
+	t.Parallel()
+	c, w := dial(t, nil, runtime.Options{})
+	for i := range 20 {
+		go func() {
+			for range 50 {
+				c.Notify(t.Context(), "_x", raw(fmt.Sprintf(`{"i":%d,"x":%q}`, i, strings.Repeat("x", 100*i))))
+			}
+		}()
+	}
+	for range 20 * 50 {
+		if s := w.hear(); !json.Valid([]byte(s)) {
+			t.Fatalf("heard %s", s)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package permission
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestScopes(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state", "rules.json")
+	p, err := Open(path)
+	must(t, err)
+	must(t, p.Add(Rule{Action: Allow, Scope: Once, Kind: acp.ToolKindRead}))
+	must(t, p.Add(Rule{Action: Allow, Scope: Session, Session: "s", Kind: acp.ToolKindEdit}))
+	must(t, p.Add(Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindSearch}))
+	try := func(p *Policy, s acp.SessionID, k acp.ToolKind, want Outcome) {
+		t.Helper()
+		if got, _ := p.Decide(Request{Session: s, Kind: k}); got != want {
+			t.Errorf("%s in %s: %v, want %v", k, s, got, want)
+		}
+	}
+	try(p, "s", acp.ToolKindRead, Allowed)
+	try(p, "s", acp.ToolKindRead, Ask)
+	try(p, "s", acp.ToolKindEdit, Allowed)
+	try(p, "other", acp.ToolKindEdit, Ask)
+	p.EndSession("s")
+	try(p, "s", acp.ToolKindEdit, Ask)
+
+	again, err := Open(path)
+	must(t, err)
+	try(again, "x", acp.ToolKindSearch, Allowed)
+	if n := len(again.Rules()); n != 1 {
+		t.Errorf("%d rules kept", n)
+	}
+	must(t, again.Remove(Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindSearch}))
+	try(again, "x", acp.ToolKindSearch, Ask)
+	info, err := os.Stat(path)
+	must(t, err)
+	dir, err := os.Stat(filepath.Dir(path))
+	must(t, err)
+	if info.Mode().Perm() != 0o600 || dir.Mode().Perm() != 0o700 { // T44
+		t.Errorf("modes %v, %v", info.Mode(), dir.Mode())
+	}
+}
+
+func TestProcessesShareTheFile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "rules.json")
+	var wg sync.WaitGroup
+	for i := range 10 {
+		wg.Go(func() {
+			p, err := Open(path)
+			if err == nil {
+				err = p.Add(Rule{Action: Allow, Scope: Always, Command: []string{"cmd", string(rune('a' + i))}})
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	p, err := Open(path)
+	must(t, err)
+	if n := len(p.Rules()); n != 10 {
+		t.Errorf("%d of 10 rules", n)
+	}
+}
+
+// T44.
+func TestABadFileIsSetAside(t *testing.T) {
+	t.Parallel()
+	rule := `{"action":"allow","scope":"always"}`
+	for name, text := range map[string]string{
+		"cut": `{"version":1,"rules":[{"act`, "empty": "", "other": "[]", "version": `{"version":2,"rules":[]}`, "no version": `{"rules":[]}`,
+		"unknown member": `{"version":1,"rules":[{"action":"allow","scope":"always","host":"x"}]}`, "two values": `{"version":1,"rules":[]} {}`,
+		"bad rule": `{"version":1,"rules":[{"action":"allow"}]}`, "bad scope": `{"version":1,"rules":[{"action":"allow","scope":"once"}]}`,
+		"writable by others": `{"version":1,"rules":[` + rule + `]}`,
+	} {
+		dir := t.TempDir()
+		path := dir + "/rules.json"
+		must(t, os.WriteFile(path, []byte(text), 0o600))
+		if name == "writable by others" {
+			must(t, os.Chmod(path, 0o666))
+		}
+		p, err := Open(path)
+		var aside *SetAsideError
+		if !errors.As(err, &aside) || p == nil || len(p.Rules()) != 0 || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if data, err := os.ReadFile(aside.To); err != nil || string(data) != text {
+			t.Errorf("%s: what was set aside is %q, %v", name, data, err)
+		}
+		must(t, p.Add(Rule{Action: Deny, Scope: Always}))
+		if again, err := Open(path); err != nil || len(again.Rules()) != 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	good := t.TempDir() + "/rules.json"
+	must(t, os.WriteFile(good, []byte(`{"version":1,"rules":[`+rule+`]}`), 0o600))
+	if p, err := Open(good); err != nil || len(p.Rules()) != 1 {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,223 @@
+// Package session keeps what the updates of a session add up to: messages, tool
+// calls, plan, commands, mode, configuration and usage.
+//
+// The updates are those of https://agentclientprotocol.com/protocol/prompt-turn.
+package session
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// Limits bound the memory of a State; 0 means the default.
+type Limits struct {
+	Bytes   int // of messages and tool calls, encoded; default 32 MiB
+	Entries int // of the timeline; default 20,000
+}
+
+// Defaults of Limits.
+const (
+	DefaultBytes   = 32 << 20
+	DefaultEntries = 20_000
+)
+
+// Snapshot is a State at one moment. Nothing in it ever changes, and nothing in
+// it may be changed.
+type Snapshot struct {
+	ID            acp.SessionID
+	Timeline      []Entry // oldest first
+	Dropped       int     // entries no longer kept, because of the limits
+	Plan          []acp.PlanEntry
+	Commands      []acp.AvailableCommand
+	Mode          acp.SessionModeID
+	Modes         []acp.SessionMode
+	ConfigOptions []acp.SessionConfigOption
+	Usage         *acp.UsageUpdate
+	Title         string
+	UpdatedAt     string // as the agent wrote it
+	Requests      []Request
+}
+
+// Request is an agent request that waits for an answer.
+type Request struct {
+	Serial uint64 // rises with each request of the session
+	Method string
+	Params any
+}
+
+// State accumulates the updates of one session. It is safe for concurrent use.
+// What it keeps of an update it shares with it, so an update that was applied
+// must not be changed.
+type State struct {
+	limits Limits
+
+	mu     sync.Mutex
+	now    Snapshot // without the timeline
+	cached *Snapshot
+	serial uint64
+
+	items       []item // the timeline
+	dropped     int
+	bytes       int
+	messages    map[messageKey]*message
+	calls       map[acp.ToolCallID]*toolCall
+	compactions map[acp.CompactionID]*compaction
+	scratch     []byte
+}
+
+// New returns an empty State.
+func New(id acp.SessionID, limits Limits) *State {
+	if limits.Bytes == 0 {
+		limits.Bytes = DefaultBytes
+	}
+	if limits.Entries == 0 {
+		limits.Entries = DefaultEntries
+	}
+	s := &State{limits: limits, now: Snapshot{ID: id}}
+	s.clear()
+	return s
+}
+
+func (s *State) clear() {
+	s.items, s.bytes, s.dropped, s.cached = nil, 0, 0, nil
+	s.messages = make(map[messageKey]*message)
+	s.calls = make(map[acp.ToolCallID]*toolCall)
+	s.compactions = make(map[acp.CompactionID]*compaction)
+}
+
+// Start takes over what session/new, load or resume answered.
+func (s *State) Start(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cached = nil
+	if modes != nil {
+		s.now.Mode, s.now.Modes = modes.CurrentModeID, modes.AvailableModes
+	}
+	if options != nil {
+		s.now.ConfigOptions = options
+	}
+}
+
+// Reset forgets the timeline and the plan, before session/load replays them.
+func (s *State) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	s.now.Plan = nil
+}
+
+// Apply adds an update. Updates this version does not know change nothing.
+func (s *State) Apply(update acp.SessionUpdate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cached = nil
+	switch u := update.(type) {
+	case *acp.UserMessageChunk:
+		s.addChunk(User, (*acp.ContentChunk)(u))
+	case *acp.AgentMessageChunk:
+		s.addChunk(Agent, (*acp.ContentChunk)(u))
+	case *acp.AgentThoughtChunk:
+		s.addChunk(Thought, (*acp.ContentChunk)(u))
+	case *acp.ToolCall:
+		s.mergeCall(asUpdate(u))
+	case *acp.ToolCallUpdate:
+		s.mergeCall(u)
+	case *acp.CompactionUpdate:
+		s.mergeCompaction(u)
+	case *acp.CompactionSummaryChunk:
+		s.addSummary(u)
+	case *acp.Notice:
+		s.add(&notice{view: &Notice{Severity: u.Severity, Title: u.Title, Description: u.Description.Or("")}, bytes: s.sizeOf(u)})
+	case *acp.Plan:
+		s.now.Plan = u.Entries
+	case *acp.AvailableCommandsUpdate:
+		s.now.Commands = u.AvailableCommands
+	case *acp.CurrentModeUpdate:
+		s.now.Mode = u.CurrentModeID
+	case *acp.ConfigOptionUpdate:
+		s.now.ConfigOptions = u.ConfigOptions
+	case *acp.SessionInfoUpdate:
+		u.Title.Apply(&s.now.Title, "")
+		u.UpdatedAt.Apply(&s.now.UpdatedAt, "")
+	case *acp.UsageUpdate:
+		s.now.Usage = u
+	}
+	s.shrink()
+}
+
+// Begin notes an agent request that waits for an answer. The returned function,
+// which may be called more than once, ends the wait.
+func (s *State) Begin(method string, params any) (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cached = nil
+	s.serial++
+	serial := s.serial
+	s.now.Requests = append(slices.Clip(s.now.Requests), Request{serial, method, params})
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.cached = nil
+		s.now.Requests = slices.DeleteFunc(slices.Clone(s.now.Requests), func(r Request) bool { return r.Serial == serial })
+	}
+}
+
+// Snapshot returns the state. It costs nothing when nothing has changed since the
+// last one, and else a pointer per entry of the timeline.
+func (s *State) Snapshot() *Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cached == nil {
+		snap := s.now
+		snap.Dropped = s.dropped
+		snap.Timeline = make([]Entry, len(s.items))
+		for i, it := range s.items {
+			snap.Timeline[i] = it.entry()
+		}
+		s.cached = &snap
+	}
+	return s.cached
+}
+
+// add puts an item at the end of the timeline.
+func (s *State) add(it item) {
+	s.items = append(s.items, it)
+	s.resized(it, 0)
+}
+
+// resized keeps the sum right when an item that was before bytes long changed.
+// An item that would take up most of the room gives up content, so that it does
+// not push out everything else.
+func (s *State) resized(it item, before int) {
+	if it.size() > s.limits.Bytes/4*3 {
+		it.cut(s.limits.Bytes / 2)
+	}
+	s.bytes += it.size() - before
+}
+
+// shrink drops the oldest entries until the limits hold.
+func (s *State) shrink() {
+	drop := 0
+	for len(s.items)-drop > 1 && (s.bytes > s.limits.Bytes || len(s.items)-drop > s.limits.Entries) {
+		s.bytes -= s.items[drop].size()
+		s.items[drop].forget(s)
+		s.items[drop] = nil
+		drop++
+	}
+	s.items = s.items[drop:]
+	s.dropped += drop
+}
+
+// appender is what every type of package acp is.
+type appender interface{ AppendJSON([]byte) []byte }
+
+func (s *State) sizeOf(v appender) int {
+	s.scratch = v.AppendJSON(s.scratch[:0])
+	n := len(s.scratch)
+	if cap(s.scratch) > 1<<20 {
+		s.scratch = nil
+	}
+	return n
+}

@@ -1,0 +1,162 @@
+-- examples/chat.lua with the demo agent: the whole line from the agent's
+-- stdout to what a user sees. Needs bin/hermes (make build).
+
+local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
+local eq = MiniTest.expect.equality
+
+describe("the chat example", function()
+  local child = MiniTest.new_child_neovim()
+  local dir
+
+  before_each(function()
+    dir = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.uv.hrtime()
+    vim.fn.mkdir(dir, "p")
+    child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
+    child.o.lines, child.o.columns = 50, 120
+    child.lua(
+      [[local root, dir = ...
+      vim.cmd.cd(dir)
+      vim.cmd.runtime("plugin/hermes.lua")
+      vim.cmd.luafile(root .. "/examples/chat.lua")
+      _G.asked = {}
+      vim.ui.select = function(items, opts, on_choice) -- a user who agrees once
+        for i, item in ipairs(items) do
+          if item.kind == "allow_once" then
+            table.insert(asked, { opts.prompt, vim.tbl_map(opts.format_item, items) })
+            on_choice(item, i)
+          end
+        end
+      end]],
+      { root, dir }
+    )
+    child.cmd("HermesChat")
+  end)
+  after_each(function()
+    child.lua("require('hermes').disconnect()")
+    child.stop()
+  end)
+
+  local function shown()
+    return table.concat(child.lua_get("vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n")
+  end
+
+  local function status()
+    return child.lua_get("vim.b.hermes_chat")
+  end
+
+  ---@param what string
+  ---@param is fun(): boolean
+  local function wait_for(what, is)
+    if not vim.wait(20000, is, 20) then
+      error(("no %s; status %q, messages %q, buffer:\n%s"):format(
+        what,
+        status(),
+        child.cmd_capture("messages"),
+        shown()
+      ))
+    end
+  end
+
+  --- Types a prompt and waits for text in the buffer.
+  local function prompt(keys, text)
+    wait_for("session", function()
+      return status() == "ready"
+    end)
+    child.type_keys(keys .. "<CR>")
+    wait_for(text, function()
+      return shown():find(text, 1, true) ~= nil
+    end)
+  end
+
+  it("shows a turn as it goes, and what the agent did is on disk", function()
+    prompt("hello", "That was the tour; ask again for another line.")
+    wait_for("end of the turn", function()
+      return status() == "ready"
+    end)
+    eq(
+      vim.trim(shown()),
+      vim.trim([[
+❯ hello
+
+A file and a command will show it all.
+
+Hello! I keep a list of visits in hermes-demo.md. 
+
+● Write this visit down
+● Count the lines
+
+● Read hermes-demo.md
+
+● Edit hermes-demo.md
+@@ -0,0 +1,3 @@
++# Visits of the demo agent
++
++- visit 1
+
+● wc -l hermes-demo.md
+
+3 hermes-demo.md
+
+
+wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask again for another line.
+
+❯ ]])
+    )
+    local options = {
+      "Reject  [reject once]",
+      "Allow  [allow once]",
+      "Allow for this session  [allow always]",
+    }
+    eq(child.lua_get("asked"), {
+      { "demo: Edit hermes-demo.md?", options },
+      { "demo: wc -l hermes-demo.md?", options },
+    })
+    eq(vim.fn.readfile(dir .. "/hermes-demo.md"), { "# Visits of the demo agent", "", "- visit 1" })
+    eq(child.cmd_capture("messages"), "")
+  end)
+
+  it("edits a loaded buffer in place, unsaved changes included", function()
+    vim.fn.writefile({ "one", "two" }, dir .. "/a.txt")
+    child.cmd("stopinsert | vsplit a.txt")
+    child.api.nvim_buf_set_lines(0, 1, 2, false, { "TWO" })
+    child.cmd("wincmd l | startinsert")
+    prompt("/edit a.txt", "● Edit a.txt")
+    wait_for("end of the turn", function()
+      return status() == "ready"
+    end)
+    eq(vim.fn.readfile(dir .. "/a.txt"), { "one", "TWO", "- visit 1" })
+    eq(child.fn.getbufline("a.txt", 1, "$"), { "one", "TWO", "- visit 1" })
+    eq(child.fn.getbufvar("a.txt", "&modified"), 0)
+  end)
+
+  it("cancels with <C-c> and goes on afterwards", function()
+    prompt("/slow 1000", "1 2 ")
+    child.type_keys("<C-c>")
+    wait_for("cancelled", function()
+      return shown():find("\ncancelled\n", 1, true) ~= nil
+    end)
+    prompt("/say still here", "\nstill here")
+  end)
+
+  it("keeps what is being typed while text streams in above", function()
+    prompt("/slow 5", "1 ")
+    child.type_keys("next")
+    wait_for("end of the turn", function()
+      return status() == "ready"
+    end)
+    eq(shown():match("[^\n]*$"), "❯ next")
+  end)
+
+  it("says why a turn failed", function()
+    prompt("/fail", "failed as asked")
+    prompt("/crash", "exited with status 3")
+  end)
+
+  it("closes with q, also in the middle of a turn", function()
+    prompt("/slow 1000", "1 ")
+    child.type_keys("<Esc>q")
+    eq(child.lua_get("#vim.api.nvim_list_wins()"), 1)
+    vim.uv.sleep(300)
+    eq(child.cmd_capture("messages"), "")
+  end)
+end)

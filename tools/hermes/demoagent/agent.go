@@ -1,0 +1,250 @@
+// Package demoagent is a small agent without a language model: prompts select
+// scripted turns that really use the client. It shows what Hermes does without
+// a key or a network, and how an agent is written on package acp.
+package demoagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// Run serves one client over t until the connection ends or ctx is done. It is
+// no error when the client hangs up.
+func Run(ctx context.Context, t transport.Transport, log *slog.Logger) error {
+	a := &agent{sessions: map[acp.SessionID]*session{}, connected: make(chan struct{}), exit: os.Exit}
+	a.conn = runtime.NewConn(t, acp.AgentSide(a), runtime.Options{Server: true, Logger: log})
+	a.client = acp.Client{Conn: a.conn}
+	close(a.connected)
+	select {
+	case <-ctx.Done():
+		return errors.Join(context.Cause(ctx), a.conn.Close())
+	case <-a.conn.Done():
+	}
+	if err := a.conn.Err(); !errors.Is(err, io.EOF) {
+		return err
+	}
+	return nil
+}
+
+// agent answers one client.
+type agent struct {
+	acp.UnimplementedAgentHandler
+
+	conn      *runtime.Conn
+	client    acp.Client
+	connected chan struct{} // closed once conn and client are set
+	exit      func(code int)
+
+	mu       sync.Mutex              // guards what follows, and the sessions
+	can      *acp.ClientCapabilities // set once
+	sessions map[acp.SessionID]*session
+}
+
+// session is one conversation. It has one turn at a time.
+type session struct {
+	id      acp.SessionID
+	cwd     string
+	mode    acp.SessionModeID
+	pace    acp.SessionConfigValueID
+	busy    bool
+	trusted bool // the user said "always"
+	calls   int  // tool calls so far
+	history []acp.SessionUpdate
+}
+
+const (
+	modeAsk      acp.SessionModeID        = "ask"
+	modeReadOnly acp.SessionModeID        = "read-only"
+	optionPace   acp.SessionConfigID      = "pace"
+	paceBrisk    acp.SessionConfigValueID = "brisk"
+	paceCalm     acp.SessionConfigValueID = "calm"
+)
+
+var pauses = map[acp.SessionConfigValueID]time.Duration{paceBrisk: 15 * time.Millisecond, paceCalm: 60 * time.Millisecond}
+
+// Initialize tells what this agent can do and learns what the client can.
+func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	<-a.connected
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.can != nil {
+		return nil, refuse(acp.ErrorCodeInvalidRequest, "initialize: already done")
+	}
+	a.can = &acp.ClientCapabilities{}
+	if p.ClientCapabilities != nil {
+		*a.can = *p.ClientCapabilities
+	}
+	if a.can.Fs == nil {
+		a.can.Fs = &acp.FileSystemCapabilities{}
+	}
+	return &acp.InitializeResponse{
+		ProtocolVersion:   1,
+		AgentInfo:         &acp.Implementation{Name: "hermes-demo", Title: acp.Some("Hermes demo agent"), Version: "1.0.0"},
+		AgentCapabilities: &acp.AgentCapabilities{LoadSession: true},
+	}, nil
+}
+
+// NewSession opens a session. Its commands are announced after the answer,
+// because the client does not know the session before.
+func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.can == nil {
+		return nil, refuse(acp.ErrorCodeInvalidRequest, "session/new: initialize comes first")
+	}
+	if !filepath.IsAbs(p.Cwd) {
+		return nil, refuse(acp.ErrorCodeInvalidParams, "session/new: cwd %q is not absolute", p.Cwd)
+	}
+	id := acp.SessionID(fmt.Sprintf("demo-%d", len(a.sessions)+1))
+	s := &session{id: id, cwd: p.Cwd, mode: modeAsk, pace: paceBrisk}
+	a.sessions[id] = s
+	a.conn.AfterResponse(ctx, func() { a.announce(ctx, id) })
+	return &acp.NewSessionResponse{SessionID: id, Modes: s.modes(), ConfigOptions: s.options()}, nil
+}
+
+// LoadSession replays a session of this process, which stays in its folder.
+func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
+	s, err := a.begin(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	defer a.end(s)
+	for _, u := range s.history {
+		if err := a.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: s.id, Update: u}); err != nil {
+			return nil, err
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.conn.AfterResponse(ctx, func() { a.announce(ctx, s.id) })
+	return &acp.LoadSessionResponse{Modes: s.modes(), ConfigOptions: s.options()}, nil
+}
+
+// SetSessionMode says whether the agent may change things.
+func (a *agent) SetSessionMode(_ context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, err := a.find(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	if p.ModeID != modeAsk && p.ModeID != modeReadOnly {
+		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_mode: no mode %q", p.ModeID)
+	}
+	s.mode = p.ModeID
+	return &acp.SetSessionModeResponse{}, nil
+}
+
+// SetSessionConfigOption says how fast the agent talks.
+func (a *agent) SetSessionConfigOption(_ context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, err := a.find(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	value, ok := p.Variant.(*acp.SetSessionConfigOptionRequestValueID)
+	if p.ConfigID != optionPace || !ok || pauses[value.Value] == 0 {
+		return nil, refuse(acp.ErrorCodeInvalidParams, "session/set_config_option: no such value of %q", p.ConfigID)
+	}
+	s.pace = value.Value
+	return &acp.SetSessionConfigOptionResponse{ConfigOptions: s.options()}, nil
+}
+
+// Prompt plays a turn. Cancelling it ends ctx, and with it whatever the turn
+// waits for.
+func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	s, err := a.begin(p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	defer a.end(s)
+	t := &turn{agent: a, session: s}
+	prompt := ""
+	for _, block := range p.Prompt {
+		s.history = append(s.history, acp.NewUserMessageChunk(block))
+		if text, ok := block.(*acp.TextContent); ok {
+			prompt += text.Text
+		}
+	}
+	err = t.play(ctx, prompt)
+	if errors.Is(err, runtime.ErrSessionCancelled) || errors.Is(err, errCancelled) {
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+// Cancel has nothing left to do: the connection has ended the prompt's context.
+func (a *agent) Cancel(context.Context, *acp.CancelNotification) error { return nil }
+
+// announce lists the slash commands. A client that is gone does not miss them.
+func (a *agent) announce(ctx context.Context, id acp.SessionID) {
+	list := make([]acp.AvailableCommand, len(commands))
+	for i, c := range commands {
+		list[i] = acp.AvailableCommand{Name: c.name, Description: c.description}
+		if c.hint != "" {
+			list[i].Input = &acp.UnstructuredCommandInput{Hint: c.hint}
+		}
+	}
+	_ = a.client.SessionUpdate(context.WithoutCancel(ctx), &acp.SessionNotification{
+		SessionID: id, Update: acp.NewAvailableCommandsUpdate(list),
+	})
+}
+
+func (a *agent) find(id acp.SessionID) (*session, error) {
+	if s := a.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, refuse(acp.ErrorCodeResourceNotFound, "no session %q", id)
+}
+
+// begin reserves a session, its history included, for one turn or replay.
+func (a *agent) begin(id acp.SessionID) (*session, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s, err := a.find(id)
+	if err == nil && s.busy {
+		err = refuse(acp.ErrorCodeInvalidRequest, "session %q: a turn is running", id)
+	} else if err == nil {
+		s.busy = true
+	}
+	return s, err
+}
+
+func (a *agent) end(s *session) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	s.busy = false
+}
+
+func (s *session) modes() *acp.SessionModeState {
+	return &acp.SessionModeState{CurrentModeID: s.mode, AvailableModes: []acp.SessionMode{
+		{ID: modeAsk, Name: "Ask", Description: acp.Some("Asks before it changes a file or runs a command")},
+		{ID: modeReadOnly, Name: "Read only", Description: acp.Some("Changes nothing and runs nothing")},
+	}}
+}
+
+func (s *session) options() []acp.SessionConfigOption {
+	values := acp.SessionConfigSelectOptionsUngrouped{{Value: paceBrisk, Name: "Brisk"}, {Value: paceCalm, Name: "Calm"}}
+	return []acp.SessionConfigOption{{
+		ID: optionPace, Name: "Pace", Description: acp.Some("How fast the agent talks"),
+		Variant: acp.NewSessionConfigSelect(s.pace, values),
+	}}
+}
+
+func refuse(code acp.ErrorCode, format string, args ...any) error {
+	return &acp.Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,620 @@
+package demoagent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// editor is a client that serves real files and runs real commands.
+type editor struct {
+	acp.UnimplementedClientHandler
+	t     *testing.T
+	agent acp.Agent
+	dir   string
+
+	choose func(ctx context.Context, p *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error)
+	deny   error // of fs/write_text_file
+
+	mu        sync.Mutex
+	updates   []acp.SessionUpdate
+	changed   chan struct{}
+	asked     []*acp.RequestPermissionRequest
+	terminals map[acp.TerminalID]*process
+	released  int
+}
+
+type process struct {
+	cmd    *exec.Cmd
+	output strings.Builder
+	done   chan struct{}
+}
+
+func allow(id acp.PermissionOptionID) func(context.Context, *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
+	return func(context.Context, *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
+		return &acp.SelectedPermissionOutcome{OptionID: id}, nil
+	}
+}
+
+// start connects an editor to a running agent. can nil means it can do all.
+func start(t *testing.T, can *acp.ClientCapabilities) *editor {
+	t.Helper()
+	if can == nil {
+		can = &acp.ClientCapabilities{Terminal: true, Fs: &acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}}
+	}
+	e := &editor{
+		t: t, dir: t.TempDir(), choose: allow("once"),
+		changed: make(chan struct{}, 1), terminals: map[acp.TerminalID]*process{},
+	}
+	here, there := transport.Pair()
+	ended := make(chan error, 1)
+	go func() { ended <- Run(t.Context(), there, slog.New(slog.DiscardHandler)) }()
+	conn := runtime.NewConn(here, acp.ClientSide(e), runtime.Options{})
+	e.agent = acp.Agent{Conn: conn}
+	t.Cleanup(func() {
+		conn.Close()
+		if err := <-ended; err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	if _, err := e.agent.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: can}); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func (e *editor) open() acp.SessionID {
+	e.t.Helper()
+	answer, err := e.agent.NewSession(e.t.Context(), &acp.NewSessionRequest{Cwd: e.dir})
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return answer.SessionID
+}
+
+func (e *editor) prompt(id acp.SessionID, text string) (acp.StopReason, error) {
+	answer, err := e.agent.Prompt(e.t.Context(), &acp.PromptRequest{
+		SessionID: id, Prompt: []acp.ContentBlock{&acp.TextContent{Text: text}},
+	})
+	if err != nil {
+		return "", err
+	}
+	return answer.StopReason, nil
+}
+
+// play opens a session, sends a prompt and returns what the agent showed.
+func (e *editor) play(text string, want acp.StopReason) string {
+	e.t.Helper()
+	got, err := e.prompt(e.open(), text)
+	if err != nil || got != want {
+		e.t.Fatalf("prompt %q = %q, %v; want %q\n%s", text, got, err, want, e.transcript())
+	}
+	return e.transcript()
+}
+
+// transcript is what the agent showed, one line an update, text joined.
+func (e *editor) transcript() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var b strings.Builder
+	inText := false
+	line := func(format string, args ...any) {
+		if inText {
+			b.WriteByte('\n')
+		}
+		inText = false
+		fmt.Fprintf(&b, format+"\n", args...)
+	}
+	for _, u := range e.updates {
+		switch u := u.(type) {
+		case *acp.AgentMessageChunk:
+			inText = true
+			b.WriteString(u.Content.(*acp.TextContent).Text)
+		case *acp.UserMessageChunk:
+			line("user: %s", u.Content.(*acp.TextContent).Text)
+		case *acp.AgentThoughtChunk:
+			line("thought")
+		case *acp.Plan:
+			done := 0
+			for _, entry := range u.Entries {
+				if entry.Status == acp.PlanEntryStatusCompleted {
+					done++
+				}
+			}
+			line("plan %d/%d", done, len(u.Entries))
+		case *acp.ToolCall:
+			line("%s %s: %s %s", u.ToolCallID, u.Kind.V, u.Title, u.Status.V)
+		case *acp.ToolCallUpdate:
+			if u.Status.OK {
+				line("%s %s", u.ToolCallID, u.Status.V)
+			} else {
+				line("%s content", u.ToolCallID)
+			}
+		case *acp.AvailableCommandsUpdate:
+		default:
+			line("%T", u)
+		}
+	}
+	line("")
+	return b.String()
+}
+
+func (e *editor) SessionUpdate(_ context.Context, n *acp.SessionNotification) error {
+	e.mu.Lock()
+	e.updates = append(e.updates, n.Update)
+	e.mu.Unlock()
+	select {
+	case e.changed <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// waitFor returns when the transcript contains text.
+func (e *editor) waitFor(text string) {
+	e.t.Helper()
+	for deadline := time.After(5 * time.Second); !strings.Contains(e.transcript(), text); {
+		select {
+		case <-e.changed:
+		case <-deadline:
+			e.t.Fatalf("no %q in\n%s", text, e.transcript())
+		}
+	}
+}
+
+func (e *editor) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	e.mu.Lock()
+	e.asked = append(e.asked, p)
+	e.mu.Unlock()
+	outcome, err := e.choose(ctx, p)
+	return &acp.RequestPermissionResponse{Outcome: outcome}, err
+}
+
+func (e *editor) ReadTextFile(_ context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	b, err := os.ReadFile(p.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: err.Error()}
+	}
+	return &acp.ReadTextFileResponse{Content: string(b)}, err
+}
+
+func (e *editor) WriteTextFile(_ context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	if e.deny != nil {
+		return nil, e.deny
+	}
+	return &acp.WriteTextFileResponse{}, os.WriteFile(p.Path, []byte(p.Content), 0o600)
+}
+
+func (e *editor) CreateTerminal(_ context.Context, p *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
+	proc := &process{cmd: exec.Command(p.Command, p.Args...), done: make(chan struct{})}
+	proc.cmd.Dir = p.Cwd.V
+	proc.cmd.Stdout, proc.cmd.Stderr = &proc.output, &proc.output
+	if err := proc.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() { proc.cmd.Wait(); close(proc.done) }()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	id := acp.TerminalID(fmt.Sprintf("term-%d", len(e.terminals)+1))
+	e.terminals[id] = proc
+	return &acp.CreateTerminalResponse{TerminalID: id}, nil
+}
+
+func (e *editor) process(id acp.TerminalID) *process {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.terminals[id]
+}
+
+func (e *editor) WaitForTerminalExit(ctx context.Context, p *acp.WaitForTerminalExitRequest) (*acp.WaitForTerminalExitResponse, error) {
+	select {
+	case <-e.process(p.TerminalID).done:
+		return &acp.WaitForTerminalExitResponse{}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (e *editor) TerminalOutput(_ context.Context, p *acp.TerminalOutputRequest) (*acp.TerminalOutputResponse, error) {
+	proc := e.process(p.TerminalID)
+	<-proc.done
+	status := &acp.TerminalExitStatus{ExitCode: acp.Some(uint32(proc.cmd.ProcessState.ExitCode()))}
+	return &acp.TerminalOutputResponse{Output: proc.output.String(), ExitStatus: status}, nil
+}
+
+func (e *editor) ReleaseTerminal(_ context.Context, p *acp.ReleaseTerminalRequest) (*acp.ReleaseTerminalResponse, error) {
+	proc := e.process(p.TerminalID)
+	proc.cmd.Process.Kill()
+	<-proc.done
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.released++
+	return &acp.ReleaseTerminalResponse{}, nil
+}
+
+func (e *editor) file(name string) string {
+	e.t.Helper()
+	b, err := os.ReadFile(filepath.Join(e.dir, name))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return string(b)
+}
+
+func (e *editor) write(name, text string) {
+	e.t.Helper()
+	if err := os.WriteFile(filepath.Join(e.dir, name), []byte(text), 0o600); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("no %q in\n%s", part, text)
+		}
+	}
+}
+
+func TestTheTourUsesTheWholeClient(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	got := e.play("hello", acp.StopReasonEndTurn)
+	want := `thought
+Hello! I keep a list of visits in hermes-demo.md. 
+plan 0/2
+call-1 read: Read hermes-demo.md pending
+call-1 completed
+call-2 edit: Edit hermes-demo.md pending
+call-2 in_progress
+call-2 completed
+plan 1/2
+call-3 execute: wc -l hermes-demo.md pending
+call-3 in_progress
+call-3 content
+call-3 completed
+wc ended with status 0 and printed "3 hermes-demo.md". 
+plan 2/2
+That was the tour; ask again for another line.
+
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got, want := e.file("hermes-demo.md"), "# Visits of the demo agent\n\n- visit 1\n"; got != want {
+		t.Errorf("file %q, want %q", got, want)
+	}
+	if len(e.asked) != 2 || e.released != 1 {
+		t.Errorf("asked %d times, released %d terminals; want 2 and 1", len(e.asked), e.released)
+	}
+	diff := e.asked[0].ToolCall.Content[0].(*acp.Diff)
+	if diff.OldText.OK || diff.NewText != e.file("hermes-demo.md") {
+		t.Errorf("diff shown = %+v", diff)
+	}
+	contains(t, string(e.asked[1].ToolCall.RawInput), `"command":"wc"`)
+}
+
+func TestCommandsAreAnnouncedAfterTheSession(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	e.open()
+	<-e.changed
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var names []string
+	for _, c := range e.updates[0].(*acp.AvailableCommandsUpdate).AvailableCommands {
+		names = append(names, c.Name)
+	}
+	if want := []string{"say", "slow", "edit", "run", "fail", "crash"}; !slices.Equal(names, want) {
+		t.Errorf("commands %v, want %v", names, want)
+	}
+}
+
+func TestAnEditIsDerivedFromWhatTheClientSees(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	e.write("a.txt", "- visit 7\nlast")
+	e.play("/edit a.txt", acp.StopReasonEndTurn)
+	if got, want := e.file("a.txt"), "- visit 7\nlast\n- visit 2\n"; got != want {
+		t.Errorf("file %q, want %q", got, want)
+	}
+}
+
+func TestARejectionChangesNothing(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	e.choose = allow("no")
+	e.write("hermes-demo.md", "mine")
+	contains(t, e.play("tour", acp.StopReasonEndTurn), "call-2 failed", "rejected by the user", "call-3 failed", "plan 2/2")
+	if got := e.file("hermes-demo.md"); got != "mine" {
+		t.Errorf("file %q", got)
+	}
+	if len(e.terminals) != 0 {
+		t.Error("a command ran")
+	}
+}
+
+func TestAlwaysIsRemembered(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	e.choose = allow("always")
+	e.play("tour", acp.StopReasonEndTurn)
+	if len(e.asked) != 1 {
+		t.Errorf("asked %d times, want once", len(e.asked))
+	}
+}
+
+func TestACancelledQuestionEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	e.choose = func(context.Context, *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
+		return &acp.RequestPermissionOutcomeCancelled{}, nil
+	}
+	contains(t, e.play("tour", acp.StopReasonCancelled), "call-2 failed")
+}
+
+func TestCancelEndsTheTurnWhereverItIs(t *testing.T) {
+	t.Parallel()
+	forever := func(ctx context.Context, _ *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error) {
+		<-ctx.Done()
+		return &acp.RequestPermissionOutcomeCancelled{}, nil
+	}
+	for name, tt := range map[string]struct {
+		prompt, when string
+		choose       func(context.Context, *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error)
+	}{
+		"text":       {prompt: "/slow 10000", when: "1 "},
+		"permission": {prompt: "/edit a.txt", when: "call-2 edit", choose: forever},
+		"command":    {prompt: "/run sleep 60", when: "call-1 content"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := start(t, nil)
+			if tt.choose != nil {
+				e.choose = tt.choose
+			}
+			id := e.open()
+			go func() {
+				e.waitFor(tt.when)
+				if err := e.agent.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}); err != nil {
+					t.Error(err)
+				}
+			}()
+			begun := time.Now()
+			if got, err := e.prompt(id, tt.prompt); got != acp.StopReasonCancelled {
+				t.Errorf("stop reason %q, %v", got, err)
+			}
+			if d := time.Since(begun); d > 5*time.Second {
+				t.Errorf("took %v", d)
+			}
+			if strings.Contains(e.transcript(), "pending") {
+				contains(t, e.transcript(), " failed")
+			}
+			if len(e.terminals) != e.released {
+				t.Errorf("%d terminals, %d released", len(e.terminals), e.released)
+			}
+			if got, err := e.prompt(id, "/say still here"); got != acp.StopReasonEndTurn {
+				t.Errorf("next turn: %q, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestErrorsOfTheClientAreTold(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	e.deny = errors.New("disk full")
+	e.write("a.txt", "x\n")
+	contains(t, e.play("/edit a.txt", acp.StopReasonEndTurn), "call-2 failed", "disk full")
+	contains(t, e.play("/run /no/such/program", acp.StopReasonEndTurn), "call-1 failed", "no such file")
+}
+
+func TestStatusAndOutputOfACommandAreReported(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	contains(t, e.play("/run ls no-such-file", acp.StopReasonEndTurn), "ls ended with status", "no-such-file")
+}
+
+func TestMissingCapabilitiesAreSkipped(t *testing.T) {
+	t.Parallel()
+	e := start(t, &acp.ClientCapabilities{})
+	contains(t, e.play("tour", acp.StopReasonEndTurn), "offers no files", "offers no terminals", "plan 2/2")
+	if len(e.asked) != 0 {
+		t.Error("asked for a permission it can not use")
+	}
+}
+
+func TestFilesOutsideTheSessionAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	if err := os.Symlink(t.TempDir(), filepath.Join(e.dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"../x", "/etc/passwd", "a/../../x", "link/x", "", "."} {
+		got := e.play("/edit "+path, acp.StopReasonEndTurn)
+		contains(t, got, "I leave that alone")
+		if strings.Contains(got, "call-") {
+			t.Errorf("/edit %s used a tool", path)
+		}
+	}
+	e.play("/edit "+filepath.Join(e.dir, "in.txt"), acp.StopReasonEndTurn)
+	e.file("in.txt")
+}
+
+func TestReadOnlyModeChangesNothing(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	id := e.open()
+	if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: "read-only"}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.prompt(id, "tour"); err != nil {
+		t.Fatal(err)
+	}
+	contains(t, e.transcript(), "not in read-only mode")
+	if _, err := os.Stat(filepath.Join(e.dir, tourFile)); err == nil || len(e.asked) != 0 {
+		t.Error("something was changed or asked")
+	}
+}
+
+func TestOptionsAndModesAreChecked(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	id := e.open()
+	set := func(option acp.SessionConfigID, value acp.SessionConfigValueID) error {
+		_, err := e.agent.SetSessionConfigOption(t.Context(), &acp.SetSessionConfigOptionRequest{
+			SessionID: id, ConfigID: option, Variant: &acp.SetSessionConfigOptionRequestValueID{Value: value},
+		})
+		return err
+	}
+	if err := set("pace", "calm"); err != nil {
+		t.Error(err)
+	}
+	invalid := &acp.Error{Code: acp.ErrorCodeInvalidParams}
+	if err := set("pace", "warp"); !errors.Is(err, invalid) {
+		t.Errorf("unknown value: %v", err)
+	}
+	if err := set("tone", "calm"); !errors.Is(err, invalid) {
+		t.Errorf("unknown option: %v", err)
+	}
+	if _, err := e.agent.SetSessionMode(t.Context(), &acp.SetSessionModeRequest{SessionID: id, ModeID: "yolo"}); !errors.Is(err, invalid) {
+		t.Errorf("unknown mode: %v", err)
+	}
+	if _, err := e.prompt("other", "hi"); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeResourceNotFound}) {
+		t.Errorf("unknown session: %v", err)
+	}
+}
+
+func TestALoadedSessionIsReplayed(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	id := e.open()
+	if _, err := e.prompt(id, "/say a b"); err != nil {
+		t.Fatal(err)
+	}
+	e.mu.Lock()
+	e.updates = nil
+	e.mu.Unlock()
+	if _, err := e.agent.LoadSession(t.Context(), &acp.LoadSessionRequest{SessionID: id, Cwd: e.dir}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := e.transcript(), "user: /say a b\na b\n\n"; got != want {
+		t.Errorf("replay %q, want %q", got, want)
+	}
+}
+
+func TestASecondPromptIsRefusedWhileOneRuns(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	id := e.open()
+	first := make(chan error, 1)
+	go func() {
+		_, err := e.prompt(id, "/slow 10000")
+		first <- err
+	}()
+	e.waitFor("1 ")
+	if _, err := e.prompt(id, "hi"); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeInvalidRequest}) {
+		t.Errorf("second prompt: %v", err)
+	}
+	if err := e.agent.Cancel(t.Context(), &acp.CancelNotification{SessionID: id}); err != nil {
+		t.Error(err)
+	}
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheHandshakeComesFirstAndOnce(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	invalid := &acp.Error{Code: acp.ErrorCodeInvalidRequest}
+	if _, err := e.agent.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); !errors.Is(err, invalid) {
+		t.Errorf("second initialize: %v", err)
+	}
+	if _, err := e.agent.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "here"}); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeInvalidParams}) {
+		t.Errorf("relative folder: %v", err)
+	}
+	fresh := &agent{sessions: map[acp.SessionID]*session{}}
+	if _, err := fresh.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: e.dir}); !errors.Is(err, invalid) {
+		t.Errorf("session before initialize: %v", err)
+	}
+}
+
+func TestFailuresAreErrors(t *testing.T) {
+	t.Parallel()
+	e := start(t, nil)
+	if _, err := e.prompt(e.open(), "/fail"); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeInternalError}) {
+		t.Errorf("/fail: %v", err)
+	}
+	contains(t, e.play("/dance", acp.StopReasonEndTurn), "I do not know /dance")
+	contains(t, e.play("/run", acp.StopReasonEndTurn), "I need a command")
+	contains(t, e.play("/slow down", acp.StopReasonEndTurn), "I count to 10000")
+}
+
+// The process of this test becomes an agent that crashes.
+func TestACrashEndsTheProcessInTheMiddleOfATurn(t *testing.T) {
+	if os.Getenv("DEMOAGENT_CRASH") != "" {
+		if err := Run(t.Context(), transport.Stdio(), slog.New(slog.NewTextHandler(os.Stderr, nil))); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Parallel()
+	cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), "DEMOAGENT_CRASH=1")
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	e := &editor{t: t, dir: t.TempDir(), changed: make(chan struct{}, 1)}
+	conn := runtime.NewConn(transport.NewStream(out, in), acp.ClientSide(e), runtime.Options{})
+	defer conn.Close()
+	e.agent = acp.Agent{Conn: conn}
+	if _, err := e.agent.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
+		t.Fatal(err)
+	}
+	var closed *runtime.ClosedError
+	if _, err := e.prompt(e.open(), "/crash"); !errors.As(err, &closed) || !errors.Is(err, io.EOF) {
+		t.Errorf("prompt: %v", err)
+	}
+	var exit *exec.ExitError
+	if err := cmd.Wait(); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+		t.Errorf("agent: %v, want exit status 3", err)
+	}
+	contains(t, e.transcript(), "These are my last")
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	_, there := transport.Pair()
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, there, nil) }()
+	reason := errors.New("enough")
+	cancel(reason)
+	if err := <-ended; !errors.Is(err, reason) {
+		t.Errorf("Run = %v, want %v", err, reason)
+	}
+}

@@ -1,0 +1,245 @@
+package demoagent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// errCancelled ends a turn because the client cancelled a question of it.
+var errCancelled = errors.New("cancelled by the client")
+
+// turn is one prompt being worked on.
+type turn struct {
+	*agent
+	*session
+}
+
+// update shows something to the user and keeps it for a replay.
+func (t *turn) update(ctx context.Context, u acp.SessionUpdate) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	t.history = append(t.history, u)
+	return t.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: t.id, Update: u})
+}
+
+// say streams a text word by word.
+func (t *turn) say(ctx context.Context, format string, args ...any) error {
+	t.mu.Lock()
+	pause := pauses[t.pace]
+	t.mu.Unlock()
+	return t.stream(ctx, pause, strings.SplitAfter(fmt.Sprintf(format, args...), " "))
+}
+
+func (t *turn) stream(ctx context.Context, pause time.Duration, chunks []string) error {
+	for _, chunk := range chunks {
+		if err := t.update(ctx, acp.NewAgentMessageChunk(acp.NewTextContent(chunk))); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// plan shows the steps of the turn, of which done are done.
+func (t *turn) plan(ctx context.Context, done int, steps ...string) error {
+	plan := &acp.Plan{}
+	for i, step := range steps {
+		status := acp.PlanEntryStatusPending
+		if i < done {
+			status = acp.PlanEntryStatusCompleted
+		} else if i == done {
+			status = acp.PlanEntryStatusInProgress
+		}
+		plan.Entries = append(plan.Entries, acp.PlanEntry{Content: step, Priority: acp.PlanEntryPriorityMedium, Status: status})
+	}
+	return t.update(ctx, plan)
+}
+
+// call announces a tool call, does it and shows how it ended. A failure is
+// told to the user and is not the end of the turn; ok says whether there was none.
+func (t *turn) call(ctx context.Context, c *acp.ToolCall, do func() error) (ok bool, err error) {
+	t.calls++
+	c.ToolCallID = acp.ToolCallID(fmt.Sprintf("call-%d", t.calls))
+	c.Status = acp.Some(acp.ToolCallStatusPending)
+	if err := t.update(ctx, c); err != nil {
+		return false, err
+	}
+	failure := do()
+	end := &acp.ToolCallUpdate{ToolCallID: c.ToolCallID, Status: acp.Some(acp.ToolCallStatusCompleted)}
+	if failure != nil {
+		end.Status = acp.Some(acp.ToolCallStatusFailed)
+	}
+	// Also when the turn was cancelled: no call is left open.
+	if err := t.update(context.WithoutCancel(ctx), end); err != nil {
+		return false, err
+	}
+	if ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	} else if errors.Is(failure, errCancelled) {
+		return false, failure
+	} else if failure != nil {
+		return false, t.say(ctx, "%s: %v. ", c.Title, failure)
+	}
+	return true, nil
+}
+
+// allowed returns nil when the user agrees to a tool call.
+func (t *turn) allowed(ctx context.Context, c *acp.ToolCall) error {
+	t.mu.Lock()
+	mode := t.mode
+	t.mu.Unlock()
+	if mode == modeReadOnly {
+		return errors.New("not in read-only mode")
+	}
+	if !t.trusted {
+		answer, err := t.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+			SessionID: t.id,
+			ToolCall: acp.ToolCallUpdate{
+				ToolCallID: c.ToolCallID, Title: acp.Some(c.Title), Kind: c.Kind, Status: c.Status,
+				Content: c.Content, Locations: c.Locations, RawInput: c.RawInput,
+			},
+			Options: []acp.PermissionOption{
+				{OptionID: "once", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
+				{OptionID: "always", Name: "Allow for this session", Kind: acp.PermissionOptionKindAllowAlways},
+				{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
+			},
+		})
+		if err != nil {
+			return err
+		}
+		chosen, ok := answer.Outcome.(*acp.SelectedPermissionOutcome)
+		if !ok {
+			return errCancelled
+		} else if chosen.OptionID != "once" && chosen.OptionID != "always" {
+			return errors.New("rejected by the user")
+		}
+		t.trusted = chosen.OptionID == "always"
+	}
+	return t.update(ctx, &acp.ToolCallUpdate{ToolCallID: c.ToolCallID, Status: acp.Some(acp.ToolCallStatusInProgress)})
+}
+
+// edit reads a file as the client sees it and writes back what change makes of it.
+func (t *turn) edit(ctx context.Context, name string, change func(old string) string) error {
+	path, err := inside(t.cwd, name)
+	if err != nil {
+		return t.say(ctx, "I leave that alone: %v. ", err)
+	}
+	if !t.can.Fs.ReadTextFile || !t.can.Fs.WriteTextFile {
+		return t.say(ctx, "This client offers no files, so I skip %s. ", name)
+	}
+	where := []acp.ToolCallLocation{{Path: path}}
+	diff := &acp.Diff{Path: path}
+	read := &acp.ToolCall{Title: "Read " + name, Kind: acp.Some(acp.ToolKindRead), Locations: where}
+	ok, err := t.call(ctx, read, func() error {
+		file, err := t.client.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: t.id, Path: path})
+		if errors.Is(err, &acp.Error{Code: acp.ErrorCodeResourceNotFound}) {
+			return nil // to be created
+		} else if err == nil {
+			diff.OldText = acp.Some(file.Content)
+		}
+		return err
+	})
+	if !ok {
+		return err
+	}
+	diff.NewText = change(diff.OldText.V)
+	edit := &acp.ToolCall{
+		Title: "Edit " + name, Kind: acp.Some(acp.ToolKindEdit), Locations: where, Content: []acp.ToolCallContent{diff},
+	}
+	_, err = t.call(ctx, edit, func() error {
+		if err := t.allowed(ctx, edit); err != nil {
+			return err
+		}
+		_, err := t.client.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: t.id, Path: path, Content: diff.NewText})
+		return err
+	})
+	return err
+}
+
+// run runs a command in a terminal of the client and reports how it ended.
+func (t *turn) run(ctx context.Context, command string, args ...string) error {
+	if !t.can.Terminal {
+		return t.say(ctx, "This client offers no terminals, so I skip %s. ", command)
+	}
+	input, _ := json.Marshal(map[string]any{"command": command, "args": args, "cwd": t.cwd}) // strings always encode
+	c := &acp.ToolCall{
+		Title: strings.Join(append([]string{command}, args...), " "), Kind: acp.Some(acp.ToolKindExecute), RawInput: input,
+	}
+	report := ""
+	ok, err := t.call(ctx, c, func() error {
+		if err := t.allowed(ctx, c); err != nil {
+			return err
+		}
+		term, err := t.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{
+			SessionID: t.id, Command: command, Args: args, Cwd: acp.Some(t.cwd),
+		})
+		if err != nil {
+			return err
+		}
+		// Releasing ends what still runs, so it happens after a cancel as well.
+		defer t.client.ReleaseTerminal(context.WithoutCancel(ctx), &acp.ReleaseTerminalRequest{SessionID: t.id, TerminalID: term.TerminalID})
+		if err := t.update(ctx, &acp.ToolCallUpdate{
+			ToolCallID: c.ToolCallID, Content: []acp.ToolCallContent{acp.NewTerminal(term.TerminalID)},
+		}); err != nil {
+			return err
+		}
+		if _, err := t.client.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: t.id, TerminalID: term.TerminalID}); err != nil {
+			return err
+		}
+		output, err := t.client.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: t.id, TerminalID: term.TerminalID})
+		if err != nil {
+			return err
+		}
+		report = describe(command, output)
+		return nil
+	})
+	if !ok {
+		return err
+	}
+	return t.say(ctx, "%s ", report)
+}
+
+func describe(command string, o *acp.TerminalOutputResponse) string {
+	how := "ended"
+	if s := o.ExitStatus; s != nil && s.Signal.OK {
+		how = "was ended by signal " + s.Signal.V
+	} else if s != nil && s.ExitCode.OK {
+		how = fmt.Sprintf("ended with status %d", s.ExitCode.V)
+	}
+	return fmt.Sprintf("%s %s and printed %q.", command, how, strings.TrimSpace(o.Output))
+}
+
+// inside returns the absolute path of a file, which may not be outside dir,
+// neither by its name nor through a link.
+func inside(dir, name string) (string, error) {
+	if rel, err := filepath.Rel(dir, name); filepath.IsAbs(name) && err == nil {
+		name = rel
+	}
+	if !filepath.IsLocal(name) {
+		return "", fmt.Errorf("%s is outside %s", name, dir)
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	if info, err := root.Stat(name); err == nil && info.IsDir() {
+		return "", fmt.Errorf("%s is a folder", name)
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	return filepath.Join(dir, name), nil
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/hermes-nvim/hermes/plugin"
+)
+
+// maxLog is the size in bytes at which a log file is set aside.
+const maxLog = 10 << 20
+
+// host serves Neovim. Only msgpack-RPC may reach out; the log goes to the file
+// named by HERMES_LOG, at the level named by HERMES_LOG_LEVEL.
+func host(ctx context.Context, args []string, in io.Reader, out io.WriteCloser) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q", args[0])
+	}
+	os.Stdout = os.Stderr // whatever prints by mistake must not break the channel
+	logger := slog.New(slog.DiscardHandler)
+	if path := os.Getenv("HERMES_LOG"); path != "" {
+		f, err := openLog(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		level := slog.LevelInfo
+		if text := os.Getenv("HERMES_LOG_LEVEL"); text != "" {
+			if err := level.UnmarshalText([]byte(text)); err != nil {
+				return fmt.Errorf("HERMES_LOG_LEVEL: %w", err)
+			}
+		}
+		logger = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})).With("pid", os.Getpid())
+	}
+	return plugin.Serve(ctx, in, out, plugin.Options{Version: version, Logger: logger})
+}
+
+// openLog opens a log for appending, readable by its owner only. One that has
+// grown too large becomes path.old first.
+func openLog(path string) (*os.File, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	if st, err := os.Stat(path); err == nil && st.Size() > maxLog {
+		if err := os.Rename(path, path+".old"); err != nil {
+			return nil, fmt.Errorf("log: %w", err)
+		}
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	return f, nil
+}

@@ -1,0 +1,69 @@
+// Command hermes is what Hermes runs outside of Neovim.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// version is set when the program is linked.
+var version = "dev"
+
+// command is a subcommand. Its error is printed, and the exit status is 1.
+type command struct {
+	name, usage string
+	run         func(ctx context.Context, args []string, in io.Reader, out io.WriteCloser) error
+}
+
+var commands = []command{
+	{"host", "serve a Neovim over stdin and stdout; Neovim starts this itself", host},
+	{"demo-agent", "be a small agent over stdin and stdout: no account, no network", demoAgent},
+	{"agents", "list the agents known by name", agents},
+	{"version", "print the version", printVersion},
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if len(os.Args) < 2 {
+		usage(os.Stderr)
+		os.Exit(2)
+	}
+	for _, c := range commands {
+		if c.name != os.Args[1] {
+			continue
+		}
+		if err := c.run(ctx, os.Args[2:], os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintf(os.Stderr, "hermes %s: %v\n", c.name, err)
+			os.Exit(1)
+		}
+		return
+	}
+	switch os.Args[1] {
+	case "help", "-h", "--help":
+		usage(os.Stdout)
+		return
+	case "--version":
+		fmt.Println(version)
+		return
+	}
+	fmt.Fprintf(os.Stderr, "hermes: there is no subcommand %q\n", os.Args[1])
+	usage(os.Stderr)
+	os.Exit(2)
+}
+
+func usage(w io.Writer) {
+	fmt.Fprintln(w, "usage: hermes COMMAND [ARGUMENT...]")
+	for _, c := range commands {
+		fmt.Fprintf(w, "  %-12s %s\n", c.name, c.usage)
+	}
+}
+
+func printVersion(_ context.Context, _ []string, _ io.Reader, out io.WriteCloser) error {
+	_, err := fmt.Fprintln(out, version)
+	return err
+}
