@@ -222,7 +222,7 @@ func (l *lowering) unionKeys(s *Spec, t *Type, u *Union) {
 	for _, v := range u.Variants {
 		if v.Ref != "" {
 			v.Keys = nil
-			for _, f := range s.ByName[v.Ref].Fields {
+			for _, f := range s.Resolve(v.Ref).Fields {
 				if f.Presence == Required {
 					v.Keys = append(v.Keys, f.Wire)
 				}
