@@ -13,5 +13,6 @@ require (
 
 require (
 	dario.cat/mergo v1.0.2 // indirect
+	github.com/coder/websocket v1.8.15 // indirect
 	github.com/goccy/go-yaml v1.19.2 // indirect
 )
