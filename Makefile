@@ -6,7 +6,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-LUA := lua plugin examples test
+LUA := lua plugin examples test scripts/demo.lua
 GO_TEST_FLAGS ?= -race
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
