@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
@@ -33,6 +34,7 @@ type connection struct {
 	init     []byte        // answer to initialize, for connect calls that come later
 	waiting  []func(error) // operations that came before ready, in order
 	sessions map[acp.SessionID]*session
+	tapped   atomic.Int64                                 // messages seen
 	opening  int                                          // session/new calls without an answer
 	early    map[acp.SessionID][]*acp.SessionNotification // updates of sessions not known yet
 	known    chan struct{}                                // closed and replaced when opening or sessions change

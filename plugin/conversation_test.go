@@ -93,6 +93,27 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 	})
 }
 
+func TestCancelRightAfterAPromptEndsIt(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		for range 20 {
+			e.lua(`
+done.turn = nil
+hermes.prompt(s, "SLEEP 20000", { on_done = finish("turn") })
+hermes.cancel(s)`)
+			e.until("done.turn")
+			e.is("done.turn.result.stopReason", "cancelled")
+		}
+		e.lua(`
+done.turn = nil
+hermes.set_mode(s, "slow") -- the prompt waits for it and never goes out
+hermes.prompt(s, "SLEEP 20000", { on_done = finish("turn") })
+hermes.cancel(s)`)
+		e.until("done.turn")
+		e.is("done.turn.result.stopReason", "cancelled")
+	})
+}
+
 func TestCancelIsNotSentToAnIdleAgent(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
@@ -343,6 +364,23 @@ end`)
 		e.lua(`hermes.disconnect("second", { on_done = finish("off") })`)
 		e.until("done.off")
 		e.is("vim.tbl_keys(hermes.state().agents)", []string{"tester"})
+	})
+}
+
+func TestTrafficIsShownWhileSomebodyListens(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.prompt("SAY quiet")
+		e.is(`#of("TrafficMessage")`, 0)
+		e.lua(`_G.id = vim.api.nvim_create_autocmd("User", { pattern = "TrafficMessage", callback = function() end })`)
+		e.prompt("SAY noticed") // the host hears of the listener by a batch
+		e.prompt("SAY loud")
+		e.is(`vim.iter(of("TrafficMessage")):any(function(x) return x.direction == "in" and x.message:find('"loud"', 1, true) ~= nil end)`, true)
+		e.lua(`vim.api.nvim_del_autocmd(id)`)
+		e.prompt("SAY done")
+		e.lua(`_G.before = #of("TrafficMessage")`)
+		e.prompt("SAY quiet again")
+		e.is(`#of("TrafficMessage") == before`, true)
 	})
 }
 
