@@ -27,6 +27,8 @@ import (
 // soon is how long something that should happen may take on a busy machine.
 const soon = 20 * time.Second
 
+const mib = 1 << 20
+
 var program string // the hostile agent
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
