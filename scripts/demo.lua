@@ -9,6 +9,7 @@ hermes.setup({
 dofile(root .. "/examples/chat.lua")
 
 local headless = #vim.api.nvim_list_uis() == 0
+vim.o.showmode = not headless
 if headless then
   vim.ui.select = function(items, opts, answer)
     for i, item in ipairs(items) do
@@ -23,22 +24,30 @@ if headless then
   end
 end
 
-local ended
-hermes.on("TurnEnded", function(data)
-  ended = data
-end)
-hermes.on("SessionCreated", function(data)
-  -- The first prompt, as if it had been typed into the chat.
+-- The file that the demo agent edits, so that the edit is seen.
+vim.fn.writefile({ "# Visits of the demo agent", "", "- visit 1" }, "hermes-demo.md")
+vim.cmd.edit("hermes-demo.md")
+
+local function finish(command)
+  print("\n" .. table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n"))
+  vim.cmd(command)
+end
+
+if headless then
+  hermes.on({ "TurnEnded", "ConnectionFailed" }, function(data)
+    vim.schedule(function()
+      finish(data.stopReason == "end_turn" and "qa!" or "cquit")
+    end)
+  end)
+  vim.defer_fn(function()
+    finish("cquit")
+  end, 60000)
+end
+
+hermes.on("SessionCreated", function()
+  -- The first prompt, typed into the chat.
   vim.schedule(function()
-    hermes.prompt(data.sessionId, "Show me what you can do")
+    vim.api.nvim_input("Show me what you can do.<CR>")
   end)
 end)
 vim.cmd("HermesChat demo")
-
-if headless then
-  local done = vim.wait(60000, function()
-    return ended ~= nil
-  end, 20)
-  print(table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n"))
-  vim.cmd(done and "qa!" or "cquit")
-end

@@ -104,7 +104,7 @@ func quoted(names []string) string {
 // decodeMember emits what reads one member into v, with its rules for null and
 // for values that do not fit.
 func (g *gen) decodeMember(m *ir.Field) []jen.Code {
-	x := "v." + goName(m.Wire)
+	x := "v." + fieldName(m.Wire)
 	var do []jen.Code
 	value := x
 	switch g.shapeOf(m) {
@@ -182,6 +182,10 @@ func (g *gen) basic(r ir.TypeRef) string {
 // decodeTo emits what reads a value into the addressable x.
 func (g *gen) decodeTo(x string, r ir.TypeRef, skipInvalid bool) []jen.Code {
 	one := func(format string, a ...any) []jen.Code { return []jen.Code{line(format, a...)} }
+	e := "e" // an element, which must not hide the list it goes to
+	if strings.HasPrefix(x, "e") {
+		e += x
+	}
 	switch {
 	case r.Ref != "":
 		return g.decodeRef(x, r.Ref)
@@ -189,9 +193,9 @@ func (g *gen) decodeTo(x string, r ir.TypeRef, skipInvalid bool) []jen.Code {
 		do := []jen.Code{
 			line("k := string(name)"),
 			block(line("if _, dup := %s[k]; dup", x), line("d.Duplicate()")),
-			line("var e %s", g.typeOf(*r.Elem)),
+			line("var %s %s", e, g.typeOf(*r.Elem)),
 		}
-		do = append(append(do, g.decodeTo("e", *r.Elem, false)...), line("%s[k] = e", x))
+		do = append(append(do, g.decodeTo(e, *r.Elem, false)...), line("%s[k] = %s", x, e))
 		return []jen.Code{block(line("if d.Obj()"), line("%s = %s{}", x, g.typeOf(r)),
 			block(line("for name, more := d.Next(); more; name, more = d.Next()"), do...))}
 	case r.Elem != nil:
@@ -199,12 +203,12 @@ func (g *gen) decodeTo(x string, r ir.TypeRef, skipInvalid bool) []jen.Code {
 		if skipInvalid {
 			do = append(do, line("mk := d.Mark()"))
 		}
-		do = append(do, line("var e %s", g.typeOf(*r.Elem)))
-		do = append(do, g.decodeTo("e", *r.Elem, false)...)
+		do = append(do, line("var %s %s", e, g.typeOf(*r.Elem)))
+		do = append(do, g.decodeTo(e, *r.Elem, false)...)
 		if skipInvalid {
 			do = append(do, block(line("if d.Failed() && d.Recover(mk)"), line("continue")))
 		}
-		do = append(do, line("%s = append(%s(d, %s, list), e)", x, g.in("Grow"), x))
+		do = append(do, line("%s = append(%s(d, %s, list), %s)", x, g.in("Grow"), x, e))
 		return []jen.Code{block(line("if d.Array()"), line("list := d.Mark()"), line("%s = %s{}", x, g.typeOf(r)), block(line("for d.More(']')"), do...))}
 	}
 	switch r.Prim {
