@@ -167,6 +167,13 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			err = a.say(ctx, id, strconv.Itoa(i)+"\n")
 		}
 		return err
+	case "FLOOD": // updates of 10 KiB
+		n, err := strconv.Atoi(rest)
+		text := strings.Repeat("x", 10<<10)
+		for i := 0; err == nil && i < n; i++ {
+			err = a.say(ctx, id, text)
+		}
+		return err
 	case "TOOL":
 		err := a.update(ctx, id, &acp.ToolCall{ToolCallID: "t1", Title: "Look", Status: acp.Some(acp.ToolCallStatusPending), RawInput: json.RawMessage(`{"a":[1,null]}`)})
 		if err == nil {

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -180,10 +179,7 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 func TestAgentsEndWithNeovim(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		host, err := strconv.Atoi(e.json(`vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := e.hostPID()
 		children := childrenOf(t, host)
 		if len(children) == 0 {
 			t.Fatal("the host has no agent")

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -142,6 +143,16 @@ func (e *editor) is(expr string, want any) {
 	if got := strings.ReplaceAll(e.json(expr), `\/`, "/"); got != string(w) {
 		e.t.Errorf("%s = %s, want %s", expr, got, w)
 	}
+}
+
+// hostPID is the process id of the host.
+func (e *editor) hostPID() int {
+	e.t.Helper()
+	pid, err := strconv.Atoi(e.json(`vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return pid
 }
 
 // open connects to the scripted agent and makes the session s.
