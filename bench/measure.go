@@ -3,6 +3,7 @@ package bench
 import (
 	"math"
 	"runtime"
+	"runtime/debug"
 	"time"
 )
 
@@ -16,8 +17,10 @@ type Result struct {
 
 // Measure runs the operations in turns, each for about slice, and does so again
 // and again for rounds. The time of an operation is that of its fastest turn:
-// whatever else the machine does can only add to it.
+// whatever else the machine does can only add to it. Garbage is collected
+// between the turns; else it would depend on the length of a turn who pays.
 func Measure(ops []Op, rounds int, slice time.Duration) ([]Result, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	out := make([]Result, len(ops))
 	times := make([]int, len(ops))
 	for i, op := range ops {
@@ -51,6 +54,7 @@ func Measure(ops []Op, rounds int, slice time.Duration) ([]Result, error) {
 }
 
 func turn(op Op, times int) (time.Duration, error) {
+	runtime.GC()
 	start := time.Now()
 	for range times {
 		if err := op.Run(); err != nil {

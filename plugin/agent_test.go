@@ -23,11 +23,11 @@ type scripted struct {
 	client acp.Client
 	conn   *runtime.Conn
 	mode   string
+	stdout *os.File // the connection's; what prints by mistake is led elsewhere
 
 	mu       sync.Mutex
 	sessions int
 	cancels  int
-	mcp      int
 }
 
 func playAgent(mode string) int {
@@ -42,7 +42,7 @@ func playAgent(mode string) int {
 	case "mute":
 		time.Sleep(time.Hour)
 	}
-	a := &scripted{mode: mode}
+	a := &scripted{mode: mode, stdout: os.Stdout}
 	ready := make(chan struct{})
 	a.conn = runtime.NewConn(transport.Stdio(), gate{acp.AgentSide(a), ready}, runtime.Options{Server: true})
 	a.client = acp.Client{Conn: a.conn}
@@ -174,12 +174,12 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 	case "RAW": // an update as it is
 		return a.conn.Notify(ctx, "session/update", rawParams(strings.ReplaceAll(rest, "$ID", string(id))))
 	case "BROKEN":
-		os.Stdout.WriteString(rest + "\n")
+		a.stdout.WriteString(rest + "\n")
 		return nil
 	case "HUGE":
 		n, err := strconv.Atoi(rest)
 		if err == nil {
-			os.Stdout.WriteString(`{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", n) + "\"}\n")
+			a.stdout.WriteString(`{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", n) + "\"}\n")
 		}
 		return err
 	case "ERR":

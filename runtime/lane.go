@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"errors"
 
 	goruntime "runtime"
@@ -153,56 +152,4 @@ func (c *Conn) closing() bool {
 	default:
 		return false
 	}
-}
-
-// handlerKey finds what a context of this connection's handlers belongs to: a
-// *request, nil for notifications.
-type handlerKey struct{ c *Conn }
-
-func (c *Conn) handling(ctx context.Context) origin {
-	switch req, ok := ctx.Value(handlerKey{c}).(*request); {
-	case !ok:
-		return outside
-	case req == nil:
-		return inNotification
-	}
-	return inRequestHandler
-}
-
-// gauge counts running goroutines and tells when there are none.
-type gauge struct {
-	mu   sync.Mutex
-	n    int
-	none chan struct{} // closed while n is 0 and somebody has asked
-}
-
-func (g *gauge) add() {
-	g.mu.Lock()
-	g.n++
-	g.mu.Unlock()
-}
-
-func (g *gauge) done() {
-	g.mu.Lock()
-	g.n--
-	if g.n == 0 && g.none != nil {
-		close(g.none)
-		g.none = nil
-	}
-	g.mu.Unlock()
-}
-
-// idle returns a channel that is closed when nothing runs.
-func (g *gauge) idle() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	ch := make(chan struct{})
-	if g.n == 0 {
-		close(ch)
-		return ch
-	}
-	if g.none == nil {
-		g.none = ch
-	}
-	return g.none
 }

@@ -86,11 +86,11 @@ const faultLine = 8 << 10
 // Stats counts what a connection has seen.
 type Stats struct {
 	Received, Sent uint64 // messages
-	Faults         [faultKinds]uint64
+	faults         [faultKinds]uint64
 }
 
 // Count returns how often a kind of fault occurred.
-func (s Stats) Count(k FaultKind) uint64 { return s.Faults[k] }
+func (s Stats) Count(k FaultKind) uint64 { return s.faults[k] }
 
 type counters struct {
 	received, sent atomic.Uint64
@@ -100,8 +100,8 @@ type counters struct {
 // Stats returns the counters so far.
 func (c *Conn) Stats() Stats {
 	s := Stats{Received: c.count.received.Load(), Sent: c.count.sent.Load()}
-	for i := range s.Faults {
-		s.Faults[i] = c.count.faults[i].Load()
+	for i := range s.faults {
+		s.faults[i] = c.count.faults[i].Load()
 	}
 	return s
 }

@@ -93,8 +93,9 @@ func (c *Conn) unreadable(msg []byte, err error, last bool) {
 	c.fault(kind, err, msg)
 }
 
-// malformed deals with JSON that is no message. Nothing that looks like an
-// answer is answered, or two peers could go on for ever.
+// malformed deals with JSON that is no message, such as a batch, which this
+// version of the protocol does not have. Nothing that looks like an answer is
+// answered, or two peers could go on for ever.
 func (c *Conn) malformed(f *frame, msg []byte) {
 	err := &MalformedError{Reason: f.problem}
 	isAnswer := f.method == nil && (f.result != nil || f.err != nil || f.id != nil)
@@ -104,11 +105,11 @@ func (c *Conn) malformed(f *frame, msg []byte) {
 			err.Method = k.method
 			c.answer(k, reply{local: err}, nil)
 		}
-	case f.method != nil, c.opts.Server:
+	case f.method != nil, msg[0] == '[', c.opts.Server:
 		c.refuse(f.id, acp.ErrorCodeInvalidRequest, "invalid request: "+f.problem)
 	}
 	kind := FaultInvalid
-	if msg[0] != '{' {
+	if msg[0] != '{' && msg[0] != '[' {
 		kind = FaultNoise
 	}
 	c.fault(kind, err, msg)

@@ -31,9 +31,10 @@ describe("health and the command", function()
   end
 
   it("say that all is well", function()
-    child.lua(
-      [[require("hermes").setup({ agents = { here = { command = "sh" }, gone = { command = "no-such-agent" } } })]]
-    )
+    child.lua([[
+      require("hermes").setup({
+        agents = { here = { command = "sh" }, gone = { command = "no-such-agent" } },
+      })]])
     child.cmd("checkhealth hermes")
     has(text(), "Neovim 0.")
     has(text(), "bin/hermes, version ")
@@ -42,13 +43,13 @@ describe("health and the command", function()
   end)
 
   it("say how to get a host that is missing", function()
-    child.lua(
-      [[
+    child.lua([[
       require("hermes.host").root = function() return "/nowhere" end
       vim.env.PATH = "/nowhere"
       local executable = vim.fn.executable
-      vim.fn.executable = function(name) return name:find("bin/hermes$") and 0 or executable(name) end]]
-    )
+      vim.fn.executable = function(name)
+        return name:find("bin/hermes$") and 0 or executable(name)
+      end]])
     child.cmd("checkhealth hermes")
     has(text(), "go build")
     child.cmd("Hermes connect demo")

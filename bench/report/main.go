@@ -1,7 +1,11 @@
+// Command report measures everything side by side, prints the table and writes
+// the results page.
 package main
 
 import (
+	"flag"
 	"fmt"
+	"log"
 	"os"
 	"time"
 
@@ -9,25 +13,49 @@ import (
 )
 
 func main() {
-	ops, err := bench.Wire()
+	log.SetFlags(0)
+	log.SetPrefix("report: ")
+	out := flag.String("o", "", "write the page to this file")
+	rounds := flag.Int("rounds", 60, "turns that everybody gets")
+	slice := flag.Duration("slice", 10*time.Millisecond, "length of a turn")
+	flag.Parse()
+	if err := run(*out, *rounds, *slice); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// suites make the operations to measure, in the order of the page.
+var suites = []func() ([]bench.Op, error){
+	bench.Wire,
+}
+
+func run(out string, rounds int, slice time.Duration) error {
+	var ops []bench.Op
+	for _, suite := range suites {
+		more, err := suite()
+		if err != nil {
+			return err
+		}
+		ops = append(ops, more...)
+	}
+	results, err := bench.Measure(ops, rounds, slice)
 	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
+		return err
 	}
-	rs, err := bench.Measure(ops, 100, 2*time.Millisecond)
+	clients, err := weigh("hermes", "coder")
 	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
+		return err
 	}
-	t := map[string]bench.Result{}
-	for _, r := range rs {
-		t[r.Name()] = r
-	}
-	for _, r := range rs {
-		if r.Who == "hermes" {
-			c := t[r.Group+"/"+r.Case+"/coder"]
-			v := t[r.Group+"/"+r.Case+"/jsonvalid"]
-			fmt.Printf("%-28s %9.0f ns %5.1f allocs %6.0f B | coder %9.0f %5.0f ×%.1f | valid %8.0f ×%.2f\n", r.Name(), r.Nanoseconds, r.Allocs, r.AllocBytes, c.Nanoseconds, c.Allocs, c.Nanoseconds/r.Nanoseconds, v.Nanoseconds, v.Nanoseconds/r.Nanoseconds)
+	p := page{results: results, clients: clients, rounds: rounds, slice: slice}
+	text := p.render()
+	fmt.Print(text)
+	if out != "" {
+		if err := os.WriteFile(out, []byte(text), 0o644); err != nil {
+			return err
 		}
 	}
+	if n := p.missed; n > 0 {
+		return fmt.Errorf("%d goals are missed", n)
+	}
+	return nil
 }

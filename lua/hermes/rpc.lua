@@ -74,11 +74,14 @@ end
 
 local function on_exit(_, code)
   channel, hello = nil, nil
+  if vim.v.exiting ~= vim.NIL then
+    return -- nobody is left to hear of it
+  end
   local message = ("the host ended unexpectedly with exit code %d; see %s"):format(
     code,
     require("hermes.log").host_path()
   )
-  if stopping or vim.v.exiting ~= vim.NIL then
+  if stopping then
     stopping = false
     message = "the host was stopped"
   else

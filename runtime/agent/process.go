@@ -204,7 +204,7 @@ type stdio struct {
 // with the exit of the agent rather than that of its output.
 func (s *stdio) Read(buf []byte) ([]byte, error) {
 	msg, err := s.Stream.Read(buf)
-	if len(msg) > 0 && msg[0] != '{' && msg[0] != '[' {
+	if len(msg) > 0 && msg[0] != '{' {
 		s.p.noise.write(msg)
 		s.p.noise.line()
 	}

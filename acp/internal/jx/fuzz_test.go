@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strconv"
 	"testing"
 	"unicode/utf8"
@@ -44,6 +45,13 @@ func FuzzSkip(f *testing.F) {
 			}
 			if !d.lone && !bytes.Equal(raw, bytes.Trim(text, " \t\r\n")) || !json.Valid(raw) {
 				t.Fatalf("%q: copied as %q", text, raw)
+			}
+			var a, b any
+			if json.Unmarshal(text, &a) == nil && (json.Unmarshal(raw, &b) != nil || !reflect.DeepEqual(a, b)) {
+				t.Fatalf("%q is kept as %q", text, raw)
+			}
+			if p := Print("x", raw, nil); len(p) > 4*maxPrint && len(raw) < maxPrint {
+				t.Fatalf("%d bytes print as %d", len(raw), len(p))
 			}
 		}
 	})

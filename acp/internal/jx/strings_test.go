@@ -1,6 +1,7 @@
 package jx
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -107,6 +108,40 @@ func TestWrongTypesAreNamed(t *testing.T) {
 		c.read(d)
 		if err := d.Err(); err == nil || err.Error() != c.want {
 			t.Errorf("%s: got %v, want %s", c.text, err, c.want)
+		}
+	}
+}
+
+func TestUnpairedSurrogatesBecomeTheReplacementCharacter(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`"\ud800"`:               "\ufffd",
+		`"\udc00x"`:              "\ufffdx",
+		`"a\ud800\ud800b"`:       "a\ufffd\ufffdb",
+		`"\ud83d\ude00"`:         "😀",
+		`"\ud800\ud83d\ude00"`:   "\ufffd😀",
+		`"\\ud800"`:              `\ud800`,
+		`"\ud800\u0041"`:         "\ufffdA",
+		`"\ud83d\\ude00"`:        "\ufffd\\ude00",
+		`"\uD83D\uDE00 \uDBFF!"`: "😀 \ufffd!",
+	} {
+		var d Dec
+		d.Reset([]byte(text))
+		if got := d.Str(); got != want {
+			t.Errorf("%s reads as %q, want %q", text, got, want)
+		}
+		d.Reset([]byte(`{"k":[` + text + `]}`))
+		raw := d.Raw()
+		var v struct{ K []string }
+		if err := json.Unmarshal(raw, &v); err != nil || d.Err() != nil {
+			t.Fatalf("%s: %v %v", raw, err, d.Err())
+		}
+		if v.K[0] != want {
+			t.Errorf("%s is kept as %s, want %q", text, raw, want)
+		}
+		d.Reset(raw)
+		if d.Skip(); d.lone {
+			t.Errorf("%s is passed on as %s", text, raw)
 		}
 	}
 }

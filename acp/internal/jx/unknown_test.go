@@ -29,6 +29,7 @@ func TestUnknownMembersAreKept(t *testing.T) {
 		{` { "b" : [ 1 , "\u0041" ] , "a" : null } `, `{"b":[ 1 , "\u0041" ],"a":null}`},
 		{`{"":{},"\n":"\ud800"}`, `{"":{},"\n":"\ufffd"}`},
 		{`{"a{":"}"}`, `{"a{":"}"}`},
+		{`{"a":1,"A":2,"c":{"a":3}}`, `{"a":1,"A":2,"c":{"a":3}}`},
 	} {
 		if got, err := collect(c.text, nil); got != c.want || err != nil {
 			t.Errorf("%s: got %s, want %s (%v)", c.text, got, c.want, err)
