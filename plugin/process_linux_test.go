@@ -54,10 +54,10 @@ func TestAFloodWaitsInTheAgentWhileNeovimIsBusy(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		host := e.hostPID()
-		const n = 4000 // 40 MiB
+		const n = 3000 // 30 MiB
 		e.lua(`
 _G.bytes = 0
-seen = setmetatable({}, { __newindex = function(_, _, e) bytes = bytes + #(e.text or "") end })
+seen = setmetatable({}, { __newindex = function(_, _, e) if e.event == "AgentTextMessage" then bytes = bytes + #e.text end end })
 hermes.prompt(s, ..., { on_done = finish("turn") })`, fmt.Sprintf("FLOOD %d", n))
 		e.until("bytes > 0")
 		e.lua("vim.uv.sleep(500)")
