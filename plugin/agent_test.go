@@ -93,7 +93,11 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 	a.mu.Unlock()
 	// Real agents tell their commands before the client knows the session.
 	err := a.update(ctx, id, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "plan", Description: "Plan"}}})
-	return &acp.NewSessionResponse{SessionID: id}, err
+	if err != nil {
+		return nil, err
+	}
+	r := new(acp.NewSessionResponse) // models are in no schema any more, but in many agents
+	return r, r.UnmarshalJSON([]byte(`{"sessionId":"` + id + `","models":{"currentModelId":"big","availableModels":[]}}`))
 }
 
 func (a *scripted) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
@@ -164,6 +168,13 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		n, err := strconv.Atoi(rest)
 		for i := 0; err == nil && i < n; i++ {
 			err = a.say(ctx, id, strconv.Itoa(i)+"\n")
+		}
+		return err
+	case "FLOOD": // updates of 10 KiB
+		n, err := strconv.Atoi(rest)
+		text := strings.Repeat("x", 10<<10)
+		for i := 0; err == nil && i < n; i++ {
+			err = a.say(ctx, id, text)
 		}
 		return err
 	case "TOOL":

@@ -46,6 +46,8 @@ func (c *connection) dial(cmd command) (*link, error) {
 		return nil, e
 	}
 	conn := runtime.NewConn(proc.Transport(), handler{acp.ClientSide(&client{conn: c}), c}, runtime.Options{
+		// What waits here waits for Neovim, behind the queue.
+		Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20},
 		Logger:  c.host.log.With("agent", c.name),
 		OnFault: c.fault,
 		Tap:     c.tap,
