@@ -3,16 +3,12 @@ package plugin
 import (
 	"fmt"
 	"os"
-	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
-
-// refuse makes this program ignore every polite way to be ended.
-func refuse() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE) }
 
 // However Neovim ends, eight busy agents, half of which ignore the end of their
 // input and TERM, and what they run in terminals are gone in five seconds.
