@@ -6,7 +6,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-LUA := lua plugin examples test
+LUA := lua plugin examples test scripts/demo.lua
 GO_TEST_FLAGS ?= -race
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -33,6 +33,10 @@ build: ## Build bin/hermes, the program Neovim starts
 .PHONY: generate
 generate: ## Regenerate everything that comes from the schemas
 	go generate ./...
+
+.PHONY: bench
+bench: ## Measure against other bindings, side by side, and write docs/benchmarks.md
+	@cd bench && go vet ./... && go test ./... && go run ./report -o ../docs/benchmarks.md
 
 .PHONY: lint
 lint: ## Check formatting and run the linters of Go and Lua

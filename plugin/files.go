@@ -58,12 +58,12 @@ func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 		if err != nil {
 			return nil, fileError(err)
 		}
-		return k.write(ctx, ws, p, id)
+		return k.write(ctx, ws, loc, p, id)
 	})
 }
 
 // write replaces the file on disk. Neovim hears of it before and after.
-func (k *client) write(ctx context.Context, ws *files.Workspace, p *acp.WriteTextFileRequest, id string) (*acp.WriteTextFileResponse, error) {
+func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Location, p *acp.WriteTextFileRequest, id string) (*acp.WriteTextFileResponse, error) {
 	old, err := ws.ReadText(p.Path, files.Range{})
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		old = "" // binary or too large to show, and about to be replaced
@@ -76,7 +76,7 @@ func (k *client) write(ctx context.Context, ws *files.Workspace, p *acp.WriteTex
 	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data()))); err != nil {
 		return nil, err
 	}
-	if err := ws.WriteApproved(p.Path, p.Content); err != nil {
+	if err := ws.WriteApproved(loc, p.Content); err != nil {
 		return nil, fileError(err)
 	}
 	q.push(event(eventFileWritten, data()))

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,6 +34,8 @@ type Host struct {
 	config      config
 	connections map[string]*connection
 	work        sync.WaitGroup
+
+	traffic atomic.Bool // somebody listens to TrafficMessage
 }
 
 // Options of Serve; the zero value logs nothing.

@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -44,8 +46,11 @@ func (c *connection) dial(cmd command) (*link, error) {
 		return nil, e
 	}
 	conn := runtime.NewConn(proc.Transport(), handler{acp.ClientSide(&client{conn: c}), c}, runtime.Options{
+		// What waits here waits for Neovim, behind the queue.
+		Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20},
 		Logger:  c.host.log.With("agent", c.name),
 		OnFault: c.fault,
+		Tap:     c.tap,
 	})
 	return &link{conn, proc}, nil
 }
@@ -81,6 +86,26 @@ func (c *connection) fault(f runtime.Fault) {
 		c.host.queue.push(event(eventRequestFailed, new(object).str("agent", c.name).str("kind", "wire").
 			str("message", message).json()))
 	}
+}
+
+// tap sees every message: it notes when a prompt is on the wire, and shows the
+// traffic while somebody listens to it.
+func (c *connection) tap(d runtime.Direction, msg []byte) {
+	seq := c.tapped.Add(1)
+	if d == runtime.Outbound && bytes.Contains(msg[:min(len(msg), 64)], []byte(acp.MethodSessionPrompt)) {
+		var m struct{ Params requestFields }
+		if json.Unmarshal(msg, &m) == nil {
+			if s, err := c.session(m.Params.SessionID); err == nil {
+				s.wrote()
+			}
+		}
+	}
+	if !c.host.traffic.Load() || c.host.queue.room(c.ctx) != nil {
+		return
+	}
+	o := new(object).str("agent", c.name).str("direction", d.String()).num("seq", seq).
+		str("time", time.Now().UTC().Format(time.RFC3339Nano)).str("message", string(msg))
+	c.host.queue.push(event(eventTrafficMessage, o.json()))
 }
 
 // cause is why the agent is gone when it is, else err.

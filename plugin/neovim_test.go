@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -62,7 +63,7 @@ func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
 func newEditor(t *testing.T, path string) *editor {
 	t.Helper()
 	dir := t.TempDir()
-	env := append(os.Environ(), "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "nvim.log"))
+	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "nvim.log"))
 	v, err := nvim.NewChildProcess(
 		nvim.ChildProcessCommand(path),
 		nvim.ChildProcessArgs("--clean", "--embed", "--headless", "-n", "--cmd", "set rtp^="+root(t)),
@@ -142,6 +143,16 @@ func (e *editor) is(expr string, want any) {
 	if got := strings.ReplaceAll(e.json(expr), `\/`, "/"); got != string(w) {
 		e.t.Errorf("%s = %s, want %s", expr, got, w)
 	}
+}
+
+// hostPID is the process id of the host.
+func (e *editor) hostPID() int {
+	e.t.Helper()
+	pid, err := strconv.Atoi(e.json(`vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return pid
 }
 
 // open connects to the scripted agent and makes the session s.

@@ -72,6 +72,7 @@ type Conn struct {
 	work  gauge // running lanes and request handlers
 	watch watchdog
 	count counters
+	used  recycled
 
 	// Owned by the reading goroutine.
 	lanes   map[string]*lane
@@ -99,7 +100,8 @@ func NewConn(t transport.Transport, h acp.Handler, opts Options) *Conn {
 }
 
 // Connect is NewConn for a handler that calls the peer: it is made from the
-// connection before the first message is read.
+// connection before the first message is read, and must not call the peer until
+// that has happened.
 func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Options) *Conn {
 	c := &Conn{
 		t: t, opts: opts, lim: opts.Limits.withDefaults(),
@@ -114,7 +116,6 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	c.calls.init()
 	c.in.init()
 	c.flow.init()
-
 	if l, ok := t.(transport.Limiter); ok {
 		l.SetMaxMessage(c.lim.Message)
 	}
@@ -168,9 +169,7 @@ func (c *Conn) end(cause error) {
 func (c *Conn) finish() {
 	closed := &ClosedError{Cause: c.cause}
 	c.stopRequests(closed)
-	var stalled *StalledError
-	ended := c.orderly()
-	if !ended {
+	if !c.orderly() {
 		for _, k := range c.calls.takeAll(c.cause) {
 			k.deliver(reply{local: k.closed(c.cause)})
 		}
@@ -187,7 +186,8 @@ func (c *Conn) finish() {
 	}
 	c.watch.stop()
 	c.out.finish()
-	if !errors.As(c.cause, &stalled) {
+	var stalled *StalledError
+	if !errors.As(c.cause, &stalled) { // else there is no point in waiting
 		wait(c.writeDone, c.lim.Grace)
 	}
 	c.closeErr = c.t.Close()

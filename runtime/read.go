@@ -14,7 +14,7 @@ func (c *Conn) read() {
 	f := new(frame)
 	for {
 		if buf == nil {
-			buf = newBuffer()
+			buf = c.used.get()
 		}
 		msg, err := c.t.Read(buf.b[:0])
 		if big, ok := err.(*TooLargeError); ok {
@@ -27,6 +27,7 @@ func (c *Conn) read() {
 				c.opts.Tap(Inbound, msg)
 			}
 			c.count.received.Add(1)
+			c.notice(msg)
 			if c.receive(f, buf, err != nil) {
 				buf = nil
 			}
@@ -37,6 +38,13 @@ func (c *Conn) read() {
 			return
 		}
 		c.admit()
+	}
+}
+
+// notice reports a large message.
+func (c *Conn) notice(msg []byte) {
+	if len(msg) > c.lim.Notice {
+		c.fault(FaultLarge, fmt.Errorf("message of %d bytes", len(msg)), msg)
 	}
 }
 
@@ -85,8 +93,9 @@ func (c *Conn) unreadable(msg []byte, err error, last bool) {
 	c.fault(kind, err, msg)
 }
 
-// malformed deals with JSON that is no message. Nothing that looks like an
-// answer is answered, or two peers could go on for ever.
+// malformed deals with JSON that is no message, such as a batch, which this
+// version of the protocol does not have. Nothing that looks like an answer is
+// answered, or two peers could go on for ever.
 func (c *Conn) malformed(f *frame, msg []byte) {
 	err := &MalformedError{Reason: f.problem}
 	isAnswer := f.method == nil && (f.result != nil || f.err != nil || f.id != nil)
@@ -96,11 +105,11 @@ func (c *Conn) malformed(f *frame, msg []byte) {
 			err.Method = k.method
 			c.answer(k, reply{local: err}, nil)
 		}
-	case f.method != nil, c.opts.Server:
+	case f.method != nil, msg[0] == '[', c.opts.Server:
 		c.refuse(f.id, acp.ErrorCodeInvalidRequest, "invalid request: "+f.problem)
 	}
 	kind := FaultInvalid
-	if msg[0] != '{' {
+	if msg[0] != '{' && msg[0] != '[' {
 		kind = FaultNoise
 	}
 	c.fault(kind, err, msg)
@@ -168,7 +177,8 @@ func (c *Conn) answer(k *call, r reply, named []byte) {
 		k.deliver(r)
 		return
 	}
-	s := step{call: k, reply: r}
+	k.waiting = r
+	s := step{call: k}
 	l := c.laneFor([]byte(k.session))
 	if len(named) > 0 && string(named) != k.session {
 		s.next = c.laneFor(named)
@@ -207,6 +217,7 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 func (c *Conn) notifyNow(s step) {
 	defer c.work.done()
 	c.notify(&s)
+	s.buf.free()
 }
 
 // params returns the params as handlers get them: absent and null are an

@@ -145,11 +145,22 @@ func (c *Conn) serve(req *request) {
 	n := len(req.buf.b)
 	c.in.remove(req)
 	c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
+	c.runAfter(req)
+	req.buf.free()
+	c.flow.sub(n)
+}
+
+func (c *Conn) runAfter(req *request) {
+	var err error
+	defer func() {
+		if err != nil {
+			c.fault(FaultHandler, err, req.buf.b)
+		}
+	}()
+	defer recovered(req.method, &err)
 	for _, f := range req.after {
 		f()
 	}
-	req.buf.free()
-	c.flow.sub(n)
 }
 
 // handleRequest appends the result to the answer.
@@ -209,8 +220,9 @@ func (c *Conn) refuse(id []byte, code acp.ErrorCode, message string) {
 
 // AfterResponse arranges that f runs once the answer to the request being
 // handled is queued, which is when notifications that must follow it can be
-// sent. ctx is the handler's context, and f runs on the handler's goroutine.
-// It reports whether ctx belongs to a request; f is dropped when not.
+// sent. ctx is the handler's context, which has ended by then; f runs on the
+// handler's goroutine. AfterResponse reports whether ctx belongs to a request;
+// f is dropped when not.
 func (c *Conn) AfterResponse(ctx context.Context, f func()) bool {
 	req, _ := ctx.Value(handlerKey{c}).(*request)
 	if req == nil {

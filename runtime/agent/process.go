@@ -109,7 +109,7 @@ func (p *Process) start() error {
 		}
 		return err
 	}
-	p.io = &stdio{Stream: transport.NewStream(p.stdout, p.stdin), p: p}
+	p.io = &stdio{Stream: transport.NewStream(output{p.stdout}, p.stdin), p: p}
 	return nil
 }
 
@@ -129,7 +129,7 @@ func (p *Process) launch(x *exec.Cmd) error {
 		read := make(chan struct{})
 		go func() {
 			defer close(read)
-			p.errs.drain(p.stderr)
+			p.errs.drain(output{p.stderr})
 		}()
 		started <- nil
 		p.wait(x, read)
@@ -140,9 +140,8 @@ func (p *Process) launch(x *exec.Cmd) error {
 // wait waits for the exit, ends what the agent left behind, and says how it went.
 func (p *Process) wait(x *exec.Cmd, stderrRead <-chan struct{}) {
 	reap(x)
-	deadline := time.Now().Add(lastWords)
-	p.stderr.SetReadDeadline(deadline)
-	p.stdout.SetReadDeadline(deadline)
+	p.stderr.SetReadDeadline(time.Now())
+	p.stdout.SetReadDeadline(time.Now())
 	<-stderrRead
 	p.stderr.Close()
 	p.stdin.Close()
@@ -178,6 +177,23 @@ func (p *Process) Err() error {
 // Stderr returns the last StderrTail bytes of standard error.
 func (p *Process) Stderr() string { return p.errs.String() }
 
+// output is an agent's standard output or error. Once the agent has exited,
+// which sets a read deadline, what it wrote before is still read; then the
+// output ends, even when a process that left its group keeps it open.
+type output struct{ *os.File }
+
+func (o output) Read(b []byte) (int, error) {
+	n, err := o.File.Read(b)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		o.SetReadDeadline(time.Now().Add(lastWords))
+		n, err = o.File.Read(b)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = io.EOF
+		}
+	}
+	return n, err
+}
+
 // stdio is the transport over the agent's standard streams.
 type stdio struct {
 	*transport.Stream
@@ -188,12 +204,11 @@ type stdio struct {
 // with the exit of the agent rather than that of its output.
 func (s *stdio) Read(buf []byte) ([]byte, error) {
 	msg, err := s.Stream.Read(buf)
-	if len(msg) > 0 && msg[0] != '{' && msg[0] != '[' {
+	if len(msg) > 0 && msg[0] != '{' {
 		s.p.noise.write(msg)
 		s.p.noise.line()
 	}
-	if err == io.EOF || errors.Is(err, os.ErrDeadlineExceeded) {
-		err = io.EOF
+	if err == io.EOF {
 		select {
 		case <-s.p.done:
 			err = s.p.Err()

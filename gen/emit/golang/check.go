@@ -123,7 +123,7 @@ func (g *gen) checks(f *jen.File) {
 }
 
 func (g *gen) checkMember(m *ir.Field) []jen.Code {
-	x := "v." + goName(m.Wire)
+	x := "v." + fieldName(m.Wire)
 	var present *jen.Statement
 	switch g.shapeOf(m) {
 	case patch:
@@ -167,10 +167,9 @@ func (g *gen) checkValue(x string, r ir.TypeRef) []jen.Code {
 			return []jen.Code{line("%s.check(c)", x)}
 		}
 	case r.Elem != nil:
-		index := "i"
-		do := g.checkValue(x+"["+index+"]", *r.Elem)
+		i := index(x)
+		do := g.checkValue(x+"["+i+"]", *r.Elem)
 		if r.Map {
-			index = "k"
 			do = g.checkValue("e", *r.Elem)
 		}
 		if len(do) == 0 {
@@ -180,8 +179,8 @@ func (g *gen) checkValue(x string, r ir.TypeRef) []jen.Code {
 			do = append([]jen.Code{line("e := %s[k]", x), line("c.In(k)")}, append(do, line("c.Up()"))...)
 			return []jen.Code{block(line("for _, k := range %s(%s)", g.in("Keys"), rawText(x)), do...)}
 		}
-		do = append([]jen.Code{line("c.At(i)")}, append(do, line("c.Up()"))...)
-		return []jen.Code{block(line("for i := range %s", x), do...)}
+		do = append([]jen.Code{line("c.At(%s)", i)}, append(do, line("c.Up()"))...)
+		return []jen.Code{block(line("for %s := range %s", i, x), do...)}
 	}
 	return nil
 }
