@@ -26,6 +26,10 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS; \
 	go test $(GO_TEST_FLAGS) ./... && scripts/lua-specs
 
+.PHONY: soak
+soak: ## Let hostile agents loose on the runtime for longer (SOAK=10m: that long each)
+	HERMES_SOAK=$(or $(SOAK),10m) go test -race -timeout 0 -v ./runtime/internal/hostile
+
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts
 	@go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes

@@ -41,6 +41,9 @@ func playAgent(mode string) int {
 		return 3
 	case "mute":
 		time.Sleep(time.Hour)
+	case "stubborn":
+		refuse()
+		defer time.Sleep(time.Hour)
 	}
 	a := &scripted{mode: mode, stdout: os.Stdout}
 	ready := make(chan struct{})
