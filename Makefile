@@ -49,12 +49,16 @@ lint: ## Check formatting and run the linters of Go and Lua
 	@go vet ./...
 	@go run $(STATICCHECK) ./...
 	@scripts/luacheck --quiet $(LUA)
-	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" --check $(LUA)
+	@agents="$$(scripts/agents)"; [ -z "$$agents" ] || "$$agents/node_modules/.bin/stylua" --check $(LUA)
 
 .PHONY: fmt
 fmt: ## Format Go and Lua
 	gofmt -w $$(git ls-files -co --exclude-standard '*.go')
 	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" $(LUA)
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for ten seconds
+	@scripts/fuzz 10s
 
 .PHONY: clean
 clean: ## Remove what was built and installed here

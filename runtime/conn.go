@@ -115,7 +115,7 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	c.out.init(&c.lim)
 	c.calls.init()
 	c.in.init()
-	c.flow.init()
+	c.flow.init(opts.Budget)
 	if l, ok := t.(transport.Limiter); ok {
 		l.SetMaxMessage(c.lim.Message)
 	}

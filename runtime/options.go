@@ -14,6 +14,10 @@ type Options struct {
 	Server bool
 	// Limits bounds memory and waiting; zero members mean the defaults.
 	Limits Limits
+	// Budget bounds what several connections hold together, beside the Limits of
+	// each; nil: no such bound. A program with many connections gives all of
+	// them the same.
+	Budget *Budget
 	// Logger gets what is wrong with the traffic, without its content; nil: no
 	// logging.
 	Logger *slog.Logger

@@ -22,6 +22,7 @@ type command struct {
 var commands = []command{
 	{"host", "serve a Neovim over stdin and stdout; Neovim starts this itself", host},
 	{"demo-agent", "be a small agent over stdin and stdout: no account, no network", demoAgent},
+	{"serve", "put an agent on the network: HTTP, WebSocket, TCP, Unix socket", serveAgent},
 	{"agents", "list the agents known by name", agents},
 	{"version", "print the version", printVersion},
 }
