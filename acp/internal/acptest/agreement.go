@@ -19,9 +19,9 @@ import (
 )
 
 // mutantsOf is how many mutants of each definition are judged; with all
-// packages that makes more than 40,000. The variable HERMES_MUTANTS sets
+// packages that makes more than 120,000. The variable HERMES_MUTANTS sets
 // another number, for long runs.
-const mutantsOf = 60
+const mutantsOf = 150
 
 // agreement is the list of the differences that are meant.
 //
