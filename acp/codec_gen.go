@@ -9,13 +9,13 @@ import (
 
 func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -84,13 +84,13 @@ func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
 
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -174,13 +174,13 @@ func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
 
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -190,11 +190,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		case "options":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.Options = []PermissionOption{}
 				for d.More(']') {
 					var e PermissionOption
 					e.decode(d, nil)
-					v.Options = append(v.Options, e)
+					v.Options = append(jx.Grow(d, v.Options, list), e)
 				}
 			}
 		case "_meta":
@@ -263,13 +264,13 @@ func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
 
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -318,6 +319,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -326,7 +328,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content = append(v.Content, e)
+						v.Content = append(jx.Grow(d, v.Content, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -338,6 +340,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -346,7 +349,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations = append(v.Locations, e)
+						v.Locations = append(jx.Grow(d, v.Locations, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -471,12 +474,12 @@ func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -490,9 +493,9 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ToolCallContentOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfToolCallContent}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -515,12 +518,12 @@ func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -534,9 +537,9 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ContentBlockOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfContentBlock}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -559,18 +562,19 @@ func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
 }
 
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "audience":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Audience = []Role{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -579,7 +583,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Audience = append(v.Audience, e)
+						v.Audience = append(jx.Grow(d, v.Audience, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -675,13 +679,13 @@ func (v Annotations) MarshalJSON() ([]byte, error) {
 
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -754,13 +758,13 @@ func (v TextContent) MarshalJSON() ([]byte, error) {
 
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -852,13 +856,13 @@ func (v ImageContent) MarshalJSON() ([]byte, error) {
 
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -936,13 +940,13 @@ func (v AudioContent) MarshalJSON() ([]byte, error) {
 
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -1076,13 +1080,13 @@ func (v ResourceLink) MarshalJSON() ([]byte, error) {
 
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -1160,13 +1164,13 @@ func (v TextResourceContents) MarshalJSON() ([]byte, error) {
 
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "blob":
 			seen = d.Once(seen, 0x1)
 			v.Blob = d.Str()
@@ -1244,13 +1248,13 @@ func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
 
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "annotations":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -1323,13 +1327,13 @@ func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
 
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -1388,13 +1392,13 @@ func (v Content) MarshalJSON() ([]byte, error) {
 
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
@@ -1472,13 +1476,13 @@ func (v Diff) MarshalJSON() ([]byte, error) {
 
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -1537,13 +1541,13 @@ func (v Terminal) MarshalJSON() ([]byte, error) {
 
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "path":
 			seen = d.Once(seen, 0x1)
 			v.Path = d.Str()
@@ -1616,13 +1620,13 @@ func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
 
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -1691,13 +1695,13 @@ func (v PermissionOption) MarshalJSON() ([]byte, error) {
 
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1708,11 +1712,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -1720,11 +1725,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -1827,13 +1833,13 @@ func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
 
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -1897,13 +1903,13 @@ func (v EnvVariable) MarshalJSON() ([]byte, error) {
 
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -1967,13 +1973,13 @@ func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
 
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2037,13 +2043,13 @@ func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
 
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2107,13 +2113,13 @@ func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
 
 func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2181,8 +2187,8 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "message":
 			seen = d.Once(seen, 0x1)
 			v.Message = d.Str()
@@ -2251,8 +2257,8 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.Obj() {
 		return
 	}
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		default:
 			d.Skip()
 		}
@@ -2273,9 +2279,9 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationRequestOther{}
-	tag, _ := d.Tag("mode")
+	o := jx.Outer{Tag: "mode"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationRequestVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2299,13 +2305,13 @@ func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
 
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -2365,13 +2371,13 @@ func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
 
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)
@@ -2416,13 +2422,13 @@ func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "type":
 			seen = d.Once(seen, 0x1)
 			{
@@ -2447,13 +2453,13 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if d.Obj() {
 				v.Properties = map[string]ElicitationPropertySchema{}
-				for d.More('}') {
-					k := string(d.Key())
-					var e ElicitationPropertySchema
-					e = decodeElicitationPropertySchema(d, nil)
+				for name, more := d.Next(); more; name, more = d.Next() {
+					k := string(name)
 					if _, dup := v.Properties[k]; dup {
 						d.Duplicate()
 					}
+					var e ElicitationPropertySchema
+					e = decodeElicitationPropertySchema(d, nil)
 					v.Properties[k] = e
 				}
 			}
@@ -2461,11 +2467,12 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Required = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Required = append(v.Required, e)
+						v.Required = append(jx.Grow(d, v.Required, list), e)
 					}
 				}
 			}
@@ -2562,12 +2569,12 @@ func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -2581,9 +2588,9 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = ElicitationPropertySchemaOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfElicitationPropertySchema}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -2607,13 +2614,13 @@ func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
 
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "const":
 			seen = d.Once(seen, 0x1)
 			v.Const = d.Str()
@@ -2690,13 +2697,13 @@ func (v EnumOption) MarshalJSON() ([]byte, error) {
 }
 
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2755,11 +2762,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x80)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Enum = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Enum = append(v.Enum, e)
+						v.Enum = append(jx.Grow(d, v.Enum, list), e)
 					}
 				}
 			}
@@ -2767,11 +2775,12 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.OneOf = []EnumOption{}
 					for d.More(']') {
 						var e EnumOption
 						e.decode(d, nil)
-						v.OneOf = append(v.OneOf, e)
+						v.OneOf = append(jx.Grow(d, v.OneOf, list), e)
 					}
 				}
 			}
@@ -2874,13 +2883,13 @@ func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -2992,13 +3001,13 @@ func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3110,13 +3119,13 @@ func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -3208,12 +3217,12 @@ func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
 }
 
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -3227,9 +3236,9 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = MultiSelectItemsOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfMultiSelectItems}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -3253,21 +3262,22 @@ func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
 
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.Enum = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.Enum = append(v.Enum, e)
+					v.Enum = append(jx.Grow(d, v.Enum, list), e)
 				}
 			}
 		case "_meta":
@@ -3332,21 +3342,22 @@ func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
 
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "anyOf":
 			seen = d.Once(seen, 0x1)
 			if d.Array() {
+				list := d.Mark()
 				v.AnyOf = []EnumOption{}
 				for d.More(']') {
 					var e EnumOption
 					e.decode(d, nil)
-					v.AnyOf = append(v.AnyOf, e)
+					v.AnyOf = append(jx.Grow(d, v.AnyOf, list), e)
 				}
 			}
 		case "_meta":
@@ -3411,13 +3422,13 @@ func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
 
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -3458,6 +3469,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Default = []string{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3466,7 +3478,7 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Default = append(v.Default, e)
+						v.Default = append(jx.Grow(d, v.Default, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3559,8 +3571,8 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestedSchema":
 			seen = d.Once(seen, 0x1)
 			v.RequestedSchema.decode(d, nil)
@@ -3617,8 +3629,8 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -3703,13 +3715,13 @@ func (v ExtRequest) MarshalJSON() ([]byte, error) {
 
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -3728,6 +3740,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AuthMethods = []AuthMethod{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -3736,7 +3749,7 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AuthMethods = append(v.AuthMethods, e)
+						v.AuthMethods = append(jx.Grow(d, v.AuthMethods, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -3826,13 +3839,13 @@ func (v InitializeResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "loadSession":
 			seen = d.Once(seen, 0x1)
 			{
@@ -3951,13 +3964,13 @@ func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "image":
 			seen = d.Once(seen, 0x1)
 			{
@@ -4046,13 +4059,13 @@ func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "http":
 			seen = d.Once(seen, 0x1)
 			{
@@ -4128,13 +4141,13 @@ func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "list":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4254,13 +4267,13 @@ func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4310,13 +4323,13 @@ func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4366,13 +4379,13 @@ func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4422,13 +4435,13 @@ func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) 
 }
 
 func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4478,13 +4491,13 @@ func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4534,13 +4547,13 @@ func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "logout":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4604,13 +4617,13 @@ func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -4661,13 +4674,13 @@ func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
 
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
@@ -4688,11 +4701,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -4701,13 +4715,13 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				if d.Obj() {
 					v.Env = map[string]string{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e string
-						e = d.Str()
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Env[k]; dup {
 							d.Duplicate()
 						}
+						var e string
+						e = d.Str()
 						v.Env[k] = e
 					}
 				}
@@ -4795,13 +4809,13 @@ func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
 
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = AuthMethodID(d.Str())
@@ -4879,13 +4893,13 @@ func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
 
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -4962,13 +4976,13 @@ func (v Implementation) MarshalJSON() ([]byte, error) {
 }
 
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5020,13 +5034,13 @@ func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5079,13 +5093,13 @@ func (v LogoutResponse) MarshalJSON() ([]byte, error) {
 
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -5104,6 +5118,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5112,7 +5127,7 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5189,13 +5204,13 @@ func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
 
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentModeId":
 			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
@@ -5204,6 +5219,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableModes = []SessionMode{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5212,7 +5228,7 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableModes = append(v.AvailableModes, e)
+						v.AvailableModes = append(jx.Grow(d, v.AvailableModes, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5283,13 +5299,13 @@ func (v SessionModeState) MarshalJSON() ([]byte, error) {
 
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = SessionModeID(d.Str())
@@ -5371,8 +5387,8 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "id":
 			seen = d.Once(seen, 0x1)
 			v.ID = SessionConfigID(d.Str())
@@ -5470,12 +5486,12 @@ func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -5489,9 +5505,9 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionConfigOptionOther{}
-	tag, _ := d.Tag("type")
+	o := jx.Outer{Tag: "type"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionConfigOptionVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -5515,13 +5531,13 @@ func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
 
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -5599,13 +5615,13 @@ func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
 
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "group":
 			seen = d.Once(seen, 0x1)
 			v.Group = SessionConfigGroupID(d.Str())
@@ -5617,6 +5633,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Options = []SessionConfigSelectOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5625,7 +5642,7 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Options = append(v.Options, e)
+						v.Options = append(jx.Grow(d, v.Options, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5698,13 +5715,13 @@ func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
 
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = SessionConfigValueID(d.Str())
@@ -5755,13 +5772,13 @@ func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
 
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentValue":
 			seen = d.Once(seen, 0x1)
 			v.CurrentValue = d.Bool()
@@ -5806,13 +5823,13 @@ func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
 }
 
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "modes":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -5828,6 +5845,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5836,7 +5854,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -5910,18 +5928,19 @@ func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
 
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Sessions = []SessionInfo{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -5930,7 +5949,7 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Sessions = append(v.Sessions, e)
+						v.Sessions = append(jx.Grow(d, v.Sessions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6013,13 +6032,13 @@ func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
 
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -6029,11 +6048,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
 			if d.Array() {
+				list := d.Mark()
 				v.AdditionalDirectories = []string{}
 				for d.More(']') {
 					var e string
 					e = d.Str()
-					v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+					v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 				}
 			}
 		case "title":
@@ -6131,13 +6151,13 @@ func (v SessionInfo) MarshalJSON() ([]byte, error) {
 }
 
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6189,13 +6209,13 @@ func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "modes":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6211,6 +6231,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			if !d.Null() {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6219,7 +6240,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6292,13 +6313,13 @@ func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6350,13 +6371,13 @@ func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -6409,18 +6430,19 @@ func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
 
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6429,7 +6451,7 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6498,13 +6520,13 @@ func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
 
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "stopReason":
 			seen = d.Once(seen, 0x1)
 			v.StopReason.decode(d)
@@ -6590,13 +6612,13 @@ func (v ExtResponse) MarshalJSON() ([]byte, error) {
 
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -6659,12 +6681,12 @@ func (v SessionNotification) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -6678,9 +6700,9 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = SessionUpdateOther{}
-	tag, _ := d.Tag("sessionUpdate")
+	o := jx.Outer{Tag: "sessionUpdate"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfSessionUpdate}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -6704,13 +6726,13 @@ func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
 
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = decodeContentBlock(d, nil)
@@ -6783,13 +6805,13 @@ func (v ContentChunk) MarshalJSON() ([]byte, error) {
 
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "toolCallId":
 			seen = d.Once(seen, 0x1)
 			v.ToolCallID = ToolCallID(d.Str())
@@ -6831,6 +6853,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Content = []ToolCallContent{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6839,7 +6862,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Content = append(v.Content, e)
+						v.Content = append(jx.Grow(d, v.Content, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6851,6 +6874,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Locations = []ToolCallLocation{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -6859,7 +6883,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Locations = append(v.Locations, e)
+						v.Locations = append(jx.Grow(d, v.Locations, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -6983,13 +7007,13 @@ func (v ToolCall) MarshalJSON() ([]byte, error) {
 
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -7058,18 +7082,19 @@ func (v PlanEntry) MarshalJSON() ([]byte, error) {
 
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "entries":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Entries = []PlanEntry{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7078,7 +7103,7 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Entries = append(v.Entries, e)
+						v.Entries = append(jx.Grow(d, v.Entries, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7147,13 +7172,13 @@ func (v Plan) MarshalJSON() ([]byte, error) {
 
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -7230,13 +7255,13 @@ func (v AvailableCommand) MarshalJSON() ([]byte, error) {
 
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "hint":
 			seen = d.Once(seen, 0x1)
 			v.Hint = d.Str()
@@ -7295,18 +7320,19 @@ func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
 
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "availableCommands":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.AvailableCommands = []AvailableCommand{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7315,7 +7341,7 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.AvailableCommands = append(v.AvailableCommands, e)
+						v.AvailableCommands = append(jx.Grow(d, v.AvailableCommands, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7384,13 +7410,13 @@ func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
 
 func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "currentModeId":
 			seen = d.Once(seen, 0x1)
 			v.CurrentModeID = SessionModeID(d.Str())
@@ -7449,18 +7475,19 @@ func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
 
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "configOptions":
 			seen = d.Once(seen, 0x1)
 			{
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.ConfigOptions = []SessionConfigOption{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7469,7 +7496,7 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.ConfigOptions = append(v.ConfigOptions, e)
+						v.ConfigOptions = append(jx.Grow(d, v.ConfigOptions, list), e)
 					}
 				}
 				if d.Failed() && d.Recover(mk) {
@@ -7537,13 +7564,13 @@ func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
 			if d.Null() {
@@ -7634,13 +7661,13 @@ func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
 
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "amount":
 			seen = d.Once(seen, 0x1)
 			v.Amount = d.Float()
@@ -7704,13 +7731,13 @@ func (v Cost) MarshalJSON() ([]byte, error) {
 
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "used":
 			seen = d.Once(seen, 0x1)
 			v.Used = d.Uint64()
@@ -7788,13 +7815,13 @@ func (v UsageUpdate) MarshalJSON() ([]byte, error) {
 
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "severity":
 			seen = d.Once(seen, 0x1)
 			v.Severity.decode(d)
@@ -7872,13 +7899,13 @@ func (v Notice) MarshalJSON() ([]byte, error) {
 
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -7892,6 +7919,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			} else {
 				mk := d.Mark()
 				if d.Array() {
+					list := d.Mark()
 					v.Summary.V = []ContentBlock{}
 					for d.More(']') {
 						mk := d.Mark()
@@ -7900,7 +7928,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 						if d.Failed() && d.Recover(mk) {
 							continue
 						}
-						v.Summary.V = append(v.Summary.V, e)
+						v.Summary.V = append(jx.Grow(d, v.Summary.V, list), e)
 					}
 				}
 				v.Summary.State = PatchValue
@@ -8007,13 +8035,13 @@ func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
 
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compactionId":
 			seen = d.Once(seen, 0x1)
 			v.CompactionID = CompactionID(d.Str())
@@ -8077,13 +8105,13 @@ func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
 
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "elicitationId":
 			seen = d.Once(seen, 0x1)
 			v.ElicitationID = ElicitationID(d.Str())
@@ -8169,13 +8197,13 @@ func (v ExtNotification) MarshalJSON() ([]byte, error) {
 
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "protocolVersion":
 			seen = d.Once(seen, 0x1)
 			v.ProtocolVersion = ProtocolVersion(d.Int(0, 65535))
@@ -8261,13 +8289,13 @@ func (v InitializeRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "fs":
 			seen = d.Once(seen, 0x1)
 			{
@@ -8386,13 +8414,13 @@ func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "readTextFile":
 			seen = d.Once(seen, 0x1)
 			{
@@ -8468,13 +8496,13 @@ func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "compaction":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8566,12 +8594,12 @@ func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8605,13 +8633,13 @@ func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "boolean":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8675,13 +8703,13 @@ func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8731,12 +8759,12 @@ func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -8770,13 +8798,13 @@ func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminal":
 			seen = d.Once(seen, 0x1)
 			{
@@ -8839,13 +8867,13 @@ func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "form":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8923,13 +8951,13 @@ func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -8979,13 +9007,13 @@ func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -9036,13 +9064,13 @@ func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
 
 func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "methodId":
 			seen = d.Once(seen, 0x1)
 			v.MethodID = AuthMethodID(d.Str())
@@ -9100,13 +9128,13 @@ func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -9157,13 +9185,13 @@ func (v LogoutRequest) MarshalJSON() ([]byte, error) {
 
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			v.Cwd = d.Str()
@@ -9171,11 +9199,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -9183,11 +9212,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -9266,13 +9296,13 @@ func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
 
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9336,13 +9366,13 @@ func (v HTTPHeader) MarshalJSON() ([]byte, error) {
 
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9353,11 +9383,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -9427,13 +9458,13 @@ func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
 
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9444,11 +9475,12 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Headers = []HTTPHeader{}
 					for d.More(']') {
 						var e HTTPHeader
 						e.decode(d, nil)
-						v.Headers = append(v.Headers, e)
+						v.Headers = append(jx.Grow(d, v.Headers, list), e)
 					}
 				}
 			}
@@ -9518,13 +9550,13 @@ func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
 
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -9535,11 +9567,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Args = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.Args = append(v.Args, e)
+						v.Args = append(jx.Grow(d, v.Args, list), e)
 					}
 				}
 			}
@@ -9547,11 +9580,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.Env = []EnvVariable{}
 					for d.More(']') {
 						var e EnvVariable
 						e.decode(d, nil)
-						v.Env = append(v.Env, e)
+						v.Env = append(jx.Grow(d, v.Env, list), e)
 					}
 				}
 			}
@@ -9630,22 +9664,23 @@ func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
 
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "mcpServers":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -9656,11 +9691,12 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -9743,13 +9779,13 @@ func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -9820,13 +9856,13 @@ func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
 
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -9885,13 +9921,13 @@ func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
 
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -9902,11 +9938,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.AdditionalDirectories = []string{}
 					for d.More(']') {
 						var e string
 						e = d.Str()
-						v.AdditionalDirectories = append(v.AdditionalDirectories, e)
+						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
 					}
 				}
 			}
@@ -9914,11 +9951,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
 				if d.Array() {
+					list := d.Mark()
 					v.MCPServers = []MCPServer{}
 					for d.More(']') {
 						var e MCPServer
 						e = decodeMCPServer(d, nil)
-						v.MCPServers = append(v.MCPServers, e)
+						v.MCPServers = append(jx.Grow(d, v.MCPServers, list), e)
 					}
 				}
 			}
@@ -10001,13 +10039,13 @@ func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
 
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -10066,13 +10104,13 @@ func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
 
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -10140,8 +10178,8 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -10212,13 +10250,13 @@ func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
 
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = d.Bool()
@@ -10264,13 +10302,13 @@ func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
 
 func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "value":
 			seen = d.Once(seen, 0x1)
 			v.Value = SessionConfigValueID(d.Str())
@@ -10316,24 +10354,25 @@ func (v SetSessionConfigOptionRequestValueID) MarshalJSON() ([]byte, error) {
 
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
 		case "prompt":
 			seen = d.Once(seen, 0x2)
 			if d.Array() {
+				list := d.Mark()
 				v.Prompt = []ContentBlock{}
 				for d.More(']') {
 					var e ContentBlock
 					e = decodeContentBlock(d, nil)
-					v.Prompt = append(v.Prompt, e)
+					v.Prompt = append(jx.Grow(d, v.Prompt, list), e)
 				}
 			}
 		case "_meta":
@@ -10399,13 +10438,13 @@ func (v PromptRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10458,13 +10497,13 @@ func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
 
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			v.Content = d.Str()
@@ -10523,13 +10562,13 @@ func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
 
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "outcome":
 			seen = d.Once(seen, 0x1)
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
@@ -10587,12 +10626,12 @@ func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -10626,12 +10665,12 @@ func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -10645,9 +10684,9 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = RequestPermissionOutcomeOther{}
-	tag, _ := d.Tag("outcome")
+	o := jx.Outer{Tag: "outcome"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfRequestPermissionOutcome}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -10671,13 +10710,13 @@ func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
 
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "optionId":
 			seen = d.Once(seen, 0x1)
 			v.OptionID = PermissionOptionID(d.Str())
@@ -10736,13 +10775,13 @@ func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
 
 func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "terminalId":
 			seen = d.Once(seen, 0x1)
 			v.TerminalID = TerminalID(d.Str())
@@ -10801,13 +10840,13 @@ func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
 
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "output":
 			seen = d.Once(seen, 0x1)
 			v.Output = d.Str()
@@ -10884,13 +10923,13 @@ func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -10968,13 +11007,13 @@ func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11026,13 +11065,13 @@ func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "exitCode":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11112,13 +11151,13 @@ func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11175,8 +11214,8 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		return
 	}
 	var seen uint64
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
@@ -11233,12 +11272,12 @@ func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -11272,12 +11311,12 @@ func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Extra = x.Text()
 }
@@ -11311,12 +11350,12 @@ func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var x jx.Unknown
-	for d.More('}') {
-		x.Add(d, d.Key(), outer)
+	for k, more := d.Next(); more; k, more = d.Next() {
+		x.Add(d, k, outer)
 	}
 	v.Raw = x.Text()
 }
@@ -11330,9 +11369,9 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
 	*v = CreateElicitationResponseOther{}
-	tag, _ := d.Tag("action")
+	o := jx.Outer{Tag: "action"}
+	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
-	o := jx.Outer{Names: tagOfCreateElicitationResponseVariant}
 	v.decode(&d, &o)
 	d.End()
 	return d.Err()
@@ -11355,25 +11394,25 @@ func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "content":
 			seen = d.Once(seen, 0x1)
 			if !d.Null() {
 				if d.Obj() {
 					v.Content = map[string]ElicitationContentValue{}
-					for d.More('}') {
-						k := string(d.Key())
-						var e ElicitationContentValue
-						e = decodeElicitationContentValue(d, nil)
+					for name, more := d.Next(); more; name, more = d.Next() {
+						k := string(name)
 						if _, dup := v.Content[k]; dup {
 							d.Duplicate()
 						}
+						var e ElicitationContentValue
+						e = decodeElicitationContentValue(d, nil)
 						v.Content[k] = e
 					}
 				}
@@ -11426,13 +11465,13 @@ func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
 
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "sessionId":
 			seen = d.Once(seen, 0x1)
 			v.SessionID = SessionID(d.Str())
@@ -11491,13 +11530,13 @@ func (v CancelNotification) MarshalJSON() ([]byte, error) {
 
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
-	if !d.Obj() {
+	if !d.ObjIn(outer) {
 		return
 	}
 	var seen uint64
 	var x jx.Unknown
-	for d.More('}') {
-		switch k := d.Key(); string(k) {
+	for k, more := d.Next(); more; k, more = d.Next() {
+		switch string(k) {
 		case "requestId":
 			seen = d.Once(seen, 0x1)
 			d.Unmarshal(&v.RequestID)

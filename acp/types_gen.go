@@ -54,8 +54,9 @@ type WriteTextFileRequest struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
 	// The whole new text.
-	Content string          `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content string `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -72,8 +73,9 @@ type ReadTextFileRequest struct {
 	// First line to return, counted from 1. Absent or null: from the start.
 	Line Opt[uint32] `json:"line,omitzero"`
 	// How many lines to return at most. Absent or null: all.
-	Limit Opt[uint32]     `json:"limit,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Limit Opt[uint32] `json:"limit,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -89,7 +91,8 @@ type RequestPermissionRequest struct {
 	ToolCall ToolCallUpdate `json:"toolCall"`
 	// Answers to choose from.
 	Options []PermissionOption `json:"options"`
-	Meta    json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -116,7 +119,8 @@ type ToolCallUpdate struct {
 	RawInput json.RawMessage `json:"rawInput,omitzero"`
 	// New result, any JSON. Absent: unchanged.
 	RawOutput json.RawMessage `json:"rawOutput,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -146,8 +150,9 @@ type Annotations struct {
 	// Time of the last change of the resource, ISO 8601. Absent or null: unknown.
 	LastModified Opt[string] `json:"lastModified,omitzero"`
 	// Importance; higher comes first. Absent or null: not rated.
-	Priority Opt[float64]    `json:"priority,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Priority Opt[float64] `json:"priority,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -158,7 +163,8 @@ type TextContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
 	// The text.
-	Text string          `json:"text"`
+	Text string `json:"text"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -174,7 +180,8 @@ type ImageContent struct {
 	// Its media type, such as image/png.
 	MimeType string `json:"mimeType"`
 	// Where the picture comes from. Absent or null: unknown.
-	URI  Opt[string]     `json:"uri,omitzero"`
+	URI Opt[string] `json:"uri,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -188,8 +195,9 @@ type AudioContent struct {
 	// The recording in base64.
 	Data string `json:"data"`
 	// Its media type, such as audio/wav.
-	MimeType string          `json:"mimeType"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	MimeType string `json:"mimeType"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -210,7 +218,8 @@ type ResourceLink struct {
 	// Label to show in place of `name`. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
 	// Address of the resource, often a file URI.
-	URI  string          `json:"uri"`
+	URI string `json:"uri"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -224,7 +233,8 @@ type TextResourceContents struct {
 	// The contents.
 	Text string `json:"text"`
 	// Address of the resource.
-	URI  string          `json:"uri"`
+	URI string `json:"uri"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -238,7 +248,8 @@ type BlobResourceContents struct {
 	// Media type of the bytes. Absent or null: unknown.
 	MimeType Opt[string] `json:"mimeType,omitzero"`
 	// Address of the resource.
-	URI  string          `json:"uri"`
+	URI string `json:"uri"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -251,7 +262,8 @@ type EmbeddedResource struct {
 	Annotations *Annotations `json:"annotations,omitzero"`
 	// Address and contents.
 	Resource EmbeddedResourceResource `json:"resource"`
-	Meta     json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -260,8 +272,9 @@ type EmbeddedResource struct {
 // It is the variant "content" of ToolCallContent.
 type Content struct {
 	// The piece.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -274,8 +287,9 @@ type Diff struct {
 	// Text before. Absent or null: the file is new.
 	OldText Opt[string] `json:"oldText,omitzero"`
 	// Text after.
-	NewText string          `json:"newText"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	NewText string `json:"newText"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -285,8 +299,9 @@ type Diff struct {
 // It is the variant "terminal" of ToolCallContent.
 type Terminal struct {
 	// The terminal, from `terminal/create`.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -296,7 +311,8 @@ type ToolCallLocation struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
 	// Line number, counted from 1. Absent or null: the whole file.
-	Line Opt[uint32]     `json:"line,omitzero"`
+	Line Opt[uint32] `json:"line,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -310,7 +326,8 @@ type PermissionOption struct {
 	Name string `json:"name"`
 	// What the answer means, for icons, order and automatic decisions.
 	Kind PermissionOptionKind `json:"kind"`
-	Meta json.RawMessage      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -332,8 +349,9 @@ type CreateTerminalRequest struct {
 	Cwd Opt[string] `json:"cwd,omitzero"`
 	// Bytes of output to keep; the oldest are dropped first, at a character boundary. Absent or
 	// null: the client decides.
-	OutputByteLimit Opt[uint64]     `json:"outputByteLimit,omitzero"`
-	Meta            json.RawMessage `json:"_meta,omitzero"`
+	OutputByteLimit Opt[uint64] `json:"outputByteLimit,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -343,8 +361,9 @@ type EnvVariable struct {
 	// Variable name.
 	Name string `json:"name"`
 	// Variable value; may be secret. Never printed by String.
-	Value string          `json:"value"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Value string `json:"value"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -356,8 +375,9 @@ type EnvVariable struct {
 type TerminalOutputRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal to read.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -370,8 +390,9 @@ type TerminalOutputRequest struct {
 type ReleaseTerminalRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal to free.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -383,8 +404,9 @@ type ReleaseTerminalRequest struct {
 type WaitForTerminalExitRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal that runs the command.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -397,8 +419,9 @@ type WaitForTerminalExitRequest struct {
 type KillTerminalRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal whose command to stop.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -410,8 +433,9 @@ type KillTerminalRequest struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationRequest struct {
 	// What is needed and why, for people.
-	Message string          `json:"message"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Message string `json:"message"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "mode", and the rest of the object. It must not be nil.
 	Variant CreateElicitationRequestVariant
 }
@@ -458,8 +482,9 @@ type ElicitationSchema struct {
 	// Names of the fields that must be filled in. Absent or null: none.
 	Required []string `json:"required,omitzero"`
 	// Explanation of the form. Absent or null: none.
-	Description Opt[string]     `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Description Opt[string] `json:"description,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -480,8 +505,9 @@ type EnumOption struct {
 	// Label to show.
 	Title string `json:"title"`
 	// Explanation to show. Absent or null: none.
-	Description Opt[string]     `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Description Opt[string] `json:"description,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -506,8 +532,9 @@ type StringPropertySchema struct {
 	// Values to choose from, shown as they are. Absent or null: none.
 	Enum []string `json:"enum,omitzero"`
 	// Values to choose from, each with a label. Absent or null: none.
-	OneOf []EnumOption    `json:"oneOf,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	OneOf []EnumOption `json:"oneOf,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -524,8 +551,9 @@ type NumberPropertySchema struct {
 	// Greatest value allowed. Absent or null: no limit.
 	Maximum Opt[float64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default Opt[float64]    `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default Opt[float64] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -542,8 +570,9 @@ type IntegerPropertySchema struct {
 	// Greatest value allowed. Absent or null: no limit.
 	Maximum Opt[int64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default Opt[int64]      `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default Opt[int64] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -556,8 +585,9 @@ type BooleanPropertySchema struct {
 	// Explanation of the field. Absent or null: none.
 	Description Opt[string] `json:"description,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default Opt[bool]       `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default Opt[bool] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -575,7 +605,8 @@ type MultiSelectItemsOther struct {
 // It is the variant "string" of MultiSelectItems.
 type StringMultiSelectItems struct {
 	// The values.
-	Enum []string        `json:"enum"`
+	Enum []string `json:"enum"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -585,8 +616,9 @@ type StringMultiSelectItems struct {
 // It is the variant titled of MultiSelectItems.
 type TitledMultiSelectItems struct {
 	// The values with their labels.
-	AnyOf []EnumOption    `json:"anyOf"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	AnyOf []EnumOption `json:"anyOf"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -605,8 +637,9 @@ type MultiSelectPropertySchema struct {
 	// Values to choose from.
 	Items MultiSelectItems `json:"items"`
 	// Values chosen at the start. Absent or null: none.
-	Default []string        `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default []string `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -655,7 +688,8 @@ type InitializeResponse struct {
 	AuthMethods []AuthMethod `json:"authMethods,omitzero"`
 	// Name and version of the agent. Optional today, meant to become required.
 	AgentInfo *Implementation `json:"agentInfo,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -672,7 +706,8 @@ type AgentCapabilities struct {
 	SessionCapabilities *SessionCapabilities `json:"sessionCapabilities,omitzero"`
 	// Optional sign-in features on offer.
 	Auth *AgentAuthCapabilities `json:"auth,omitzero"`
-	Meta json.RawMessage        `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -685,8 +720,9 @@ type PromptCapabilities struct {
 	// Prompts may hold audio. Default false.
 	Audio bool `json:"audio,omitzero"`
 	// Prompts may hold embedded resources, that is the contents of files. Default false.
-	EmbeddedContext bool            `json:"embeddedContext,omitzero"`
-	Meta            json.RawMessage `json:"_meta,omitzero"`
+	EmbeddedContext bool `json:"embeddedContext,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -696,7 +732,8 @@ type MCPCapabilities struct {
 	// MCP servers over HTTP work. Default false.
 	HTTP bool `json:"http,omitzero"`
 	// MCP servers over server-sent events work. Default false.
-	SSE  bool            `json:"sse,omitzero"`
+	SSE bool `json:"sse,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -715,7 +752,8 @@ type SessionCapabilities struct {
 	Resume *SessionResumeCapabilities `json:"resume,omitzero"`
 	// `session/close` works.
 	Close *SessionCloseCapabilities `json:"close,omitzero"`
-	Meta  json.RawMessage           `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -723,6 +761,7 @@ type SessionCapabilities struct {
 // SessionListCapabilities: marks that the agent offers `session/list`. No members of its own
 // yet.
 type SessionListCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -731,6 +770,7 @@ type SessionListCapabilities struct {
 // SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
 // own yet.
 type SessionDeleteCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -739,6 +779,7 @@ type SessionDeleteCapabilities struct {
 // SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
 type SessionAdditionalDirectoriesCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -747,6 +788,7 @@ type SessionAdditionalDirectoriesCapabilities struct {
 // SessionResumeCapabilities: marks that the agent offers `session/resume`. No members of its
 // own yet.
 type SessionResumeCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -755,6 +797,7 @@ type SessionResumeCapabilities struct {
 // SessionCloseCapabilities: marks that the agent offers `session/close`. No members of its own
 // yet.
 type SessionCloseCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -764,13 +807,15 @@ type SessionCloseCapabilities struct {
 type AgentAuthCapabilities struct {
 	// `logout` works. Absent or null: it does not.
 	Logout *LogoutCapabilities `json:"logout,omitzero"`
-	Meta   json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
 
 // LogoutCapabilities: marks that the agent offers `logout`. No members of its own yet.
 type LogoutCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -790,8 +835,9 @@ type AuthMethodTerminal struct {
 	Args []string `json:"args,omitzero"`
 	// Variables to add to the usual environment of the agent; they win over variables with the
 	// same name. Never printed by String.
-	Env  map[string]string `json:"env,omitzero"`
-	Meta json.RawMessage   `json:"_meta,omitzero"`
+	Env map[string]string `json:"env,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -805,8 +851,9 @@ type AuthMethodAgent struct {
 	// Label to show.
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
-	Description Opt[string]     `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Description Opt[string] `json:"description,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -818,8 +865,9 @@ type Implementation struct {
 	// Name to show to people. Absent or null: show `name`.
 	Title Opt[string] `json:"title,omitzero"`
 	// Version of the program, for display and diagnosis, such as 1.4.0.
-	Version string          `json:"version"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Version string `json:"version"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -829,6 +877,7 @@ type Implementation struct {
 // Result of the request authenticate, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type AuthenticateResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -839,6 +888,7 @@ type AuthenticateResponse struct {
 // Result of the request logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type LogoutResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -856,7 +906,8 @@ type NewSessionResponse struct {
 	Modes *SessionModeState `json:"modes,omitzero"`
 	// Config options with their values. Absent or null: the agent has none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -866,8 +917,9 @@ type SessionModeState struct {
 	// The mode the agent works in now.
 	CurrentModeID SessionModeID `json:"currentModeId"`
 	// Modes the user can choose from.
-	AvailableModes []SessionMode   `json:"availableModes"`
-	Meta           json.RawMessage `json:"_meta,omitzero"`
+	AvailableModes []SessionMode `json:"availableModes"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -879,8 +931,9 @@ type SessionMode struct {
 	// Label to show.
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
-	Description Opt[string]     `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Description Opt[string] `json:"description,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -896,7 +949,8 @@ type SessionConfigOption struct {
 	// What the setting is about, for icons, keys and placement only. Absent or null: nothing in
 	// particular.
 	Category Opt[SessionConfigOptionCategory] `json:"category,omitzero"`
-	Meta     json.RawMessage                  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SessionConfigOptionVariant
 }
@@ -917,8 +971,9 @@ type SessionConfigSelectOption struct {
 	// Label to show.
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
-	Description Opt[string]     `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Description Opt[string] `json:"description,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -931,7 +986,8 @@ type SessionConfigSelectGroup struct {
 	Name string `json:"name"`
 	// Values of the group.
 	Options []SessionConfigSelectOption `json:"options"`
-	Meta    json.RawMessage             `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -965,7 +1021,8 @@ type LoadSessionResponse struct {
 	Modes *SessionModeState `json:"modes,omitzero"`
 	// Config options with their values. Absent or null: the agent has none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -978,8 +1035,9 @@ type ListSessionsResponse struct {
 	// Sessions of this page; may be empty.
 	Sessions []SessionInfo `json:"sessions"`
 	// Opaque position of the next page. Absent or null: this page is the last.
-	NextCursor Opt[string]     `json:"nextCursor,omitzero"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	NextCursor Opt[string] `json:"nextCursor,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -994,8 +1052,9 @@ type SessionInfo struct {
 	// Title to show. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
 	// Time of the last activity, ISO 8601. Absent or null: unknown.
-	UpdatedAt Opt[string]     `json:"updatedAt,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	UpdatedAt Opt[string] `json:"updatedAt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1005,6 +1064,7 @@ type SessionInfo struct {
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 type DeleteSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1019,7 +1079,8 @@ type ResumeSessionResponse struct {
 	Modes *SessionModeState `json:"modes,omitzero"`
 	// Config options with their values. Absent or null: the agent has none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1029,6 +1090,7 @@ type ResumeSessionResponse struct {
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type CloseSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1039,6 +1101,7 @@ type CloseSessionResponse struct {
 // Result of the request session/set_mode, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 type SetSessionModeResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1052,7 +1115,8 @@ type SetSessionModeResponse struct {
 type SetSessionConfigOptionResponse struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1063,8 +1127,9 @@ type SetSessionConfigOptionResponse struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PromptResponse struct {
 	// Why the turn ended.
-	StopReason StopReason      `json:"stopReason"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	StopReason StopReason `json:"stopReason"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1083,8 +1148,9 @@ type ExtResponse struct {
 type SessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// What happened.
-	Update SessionUpdate   `json:"update"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Update SessionUpdate `json:"update"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1104,8 +1170,9 @@ type ContentChunk struct {
 	Content ContentBlock `json:"content"`
 	// The message the piece belongs to; another id begins another message. Absent or null: the
 	// agent does not tell.
-	MessageID Opt[MessageID]  `json:"messageId,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	MessageID Opt[MessageID] `json:"messageId,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1132,7 +1199,8 @@ type ToolCall struct {
 	RawInput json.RawMessage `json:"rawInput,omitzero"`
 	// Result of the tool, any JSON.
 	RawOutput json.RawMessage `json:"rawOutput,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1145,7 +1213,8 @@ type PlanEntry struct {
 	Priority PlanEntryPriority `json:"priority"`
 	// How far the step got.
 	Status PlanEntryStatus `json:"status"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1155,8 +1224,9 @@ type PlanEntry struct {
 // It is the variant "plan" of SessionUpdate.
 type Plan struct {
 	// All steps, in order.
-	Entries []PlanEntry     `json:"entries"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Entries []PlanEntry `json:"entries"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1169,7 +1239,8 @@ type AvailableCommand struct {
 	Description string `json:"description"`
 	// What may follow the name. Absent or null: nothing.
 	Input AvailableCommandInput `json:"input,omitzero"`
-	Meta  json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1178,7 +1249,8 @@ type AvailableCommand struct {
 // It is the variant unstructured of AvailableCommandInput.
 type UnstructuredCommandInput struct {
 	// What to show while the user has typed nothing yet.
-	Hint string          `json:"hint"`
+	Hint string `json:"hint"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1189,7 +1261,8 @@ type UnstructuredCommandInput struct {
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1199,8 +1272,9 @@ type AvailableCommandsUpdate struct {
 // It is the variant "current_mode_update" of SessionUpdate.
 type CurrentModeUpdate struct {
 	// The mode from now on.
-	CurrentModeID SessionModeID   `json:"currentModeId"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	CurrentModeID SessionModeID `json:"currentModeId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1210,7 +1284,8 @@ type CurrentModeUpdate struct {
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1221,8 +1296,9 @@ type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title Patch[string] `json:"title,omitzero"`
 	// Time of the last activity, ISO 8601. Null removes it, absent leaves it.
-	UpdatedAt Patch[string]   `json:"updatedAt,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	UpdatedAt Patch[string] `json:"updatedAt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1232,8 +1308,9 @@ type Cost struct {
 	// The sum so far, in units of `currency`.
 	Amount float64 `json:"amount"`
 	// ISO 4217 code such as USD, or another unit such as credits.
-	Currency string          `json:"currency"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Currency string `json:"currency"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1246,7 +1323,8 @@ type UsageUpdate struct {
 	// Size of the context window in tokens.
 	Size uint64 `json:"size"`
 	// Cost of the session so far. Absent or null: not reported.
-	Cost *Cost           `json:"cost,omitzero"`
+	Cost *Cost `json:"cost,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1261,8 +1339,9 @@ type Notice struct {
 	// Plain text that makes sense alone; never empty. At least 1 character.
 	Title string `json:"title"`
 	// Further plain text. Absent or null: none.
-	Description Opt[string]     `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Description Opt[string] `json:"description,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1280,7 +1359,7 @@ type CompactionUpdate struct {
 	Summary Patch[[]ContentBlock] `json:"summary,omitzero"`
 	// Why it failed, for people. Null removes it, absent leaves it.
 	Error Patch[string] `json:"error,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1293,8 +1372,9 @@ type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
 	// The piece, to append.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1306,8 +1386,9 @@ type CompactionSummaryChunk struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CompleteElicitationNotification struct {
 	// The request for input that is done.
-	ElicitationID ElicitationID   `json:"elicitationId"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	ElicitationID ElicitationID `json:"elicitationId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1331,7 +1412,8 @@ type InitializeRequest struct {
 	ClientCapabilities *ClientCapabilities `json:"clientCapabilities,omitzero"`
 	// Name and version of the client. Optional today, meant to become required.
 	ClientInfo *Implementation `json:"clientInfo,omitzero"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1348,7 +1430,8 @@ type ClientCapabilities struct {
 	Auth *AuthCapabilities `json:"auth,omitzero"`
 	// Ways to ask the user for input. Absent or null: the agent must not ask.
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitzero"`
-	Meta        json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1358,8 +1441,9 @@ type FileSystemCapabilities struct {
 	// `fs/read_text_file` works. Default false.
 	ReadTextFile bool `json:"readTextFile,omitzero"`
 	// `fs/write_text_file` works. Default false.
-	WriteTextFile bool            `json:"writeTextFile,omitzero"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	WriteTextFile bool `json:"writeTextFile,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1372,7 +1456,8 @@ type ClientSessionCapabilities struct {
 	ConfigOptions *SessionConfigOptionsCapabilities `json:"configOptions,omitzero"`
 	// The client shows notices. Absent or null: the agent must not send them.
 	Notices *NoticeCapabilities `json:"notices,omitzero"`
-	Meta    json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1388,7 +1473,8 @@ type CompactionCapabilities struct {
 type SessionConfigOptionsCapabilities struct {
 	// On/off options work, in both directions. Absent or null: the agent must not offer them.
 	Boolean *BooleanConfigOptionCapabilities `json:"boolean,omitzero"`
-	Meta    json.RawMessage                  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1396,6 +1482,7 @@ type SessionConfigOptionsCapabilities struct {
 // BooleanConfigOptionCapabilities: marks that the client handles on/off config options. No
 // members of its own yet.
 type BooleanConfigOptionCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1412,8 +1499,9 @@ type NoticeCapabilities struct {
 // offers only those named here.
 type AuthCapabilities struct {
 	// The client can start the agent program again in an interactive terminal. Default false.
-	Terminal bool            `json:"terminal,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Terminal bool `json:"terminal,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1424,8 +1512,9 @@ type ElicitationCapabilities struct {
 	// The client can show forms. Absent or null: it cannot.
 	Form *ElicitationFormCapabilities `json:"form,omitzero"`
 	// The client can send the user to a URL. Absent or null: it cannot.
-	URL  *ElicitationURLCapabilities `json:"url,omitzero"`
-	Meta json.RawMessage             `json:"_meta,omitzero"`
+	URL *ElicitationURLCapabilities `json:"url,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1433,6 +1522,7 @@ type ElicitationCapabilities struct {
 // ElicitationFormCapabilities: marks that the client can show forms. No members of its own
 // yet.
 type ElicitationFormCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1441,6 +1531,7 @@ type ElicitationFormCapabilities struct {
 // ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
 // its own yet.
 type ElicitationURLCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1452,8 +1543,9 @@ type ElicitationURLCapabilities struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type AuthenticateRequest struct {
 	// A method from the agent's `initialize` response.
-	MethodID AuthMethodID    `json:"methodId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	MethodID AuthMethodID `json:"methodId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1463,6 +1555,7 @@ type AuthenticateRequest struct {
 // Params of the request logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type LogoutRequest struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1478,8 +1571,9 @@ type NewSessionRequest struct {
 	// More absolute directories the session may work in. Absent or empty: only `cwd`.
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero"`
 	// MCP servers for the agent to connect to; may be empty.
-	MCPServers []MCPServer     `json:"mcpServers"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	MCPServers []MCPServer `json:"mcpServers"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1489,8 +1583,9 @@ type HTTPHeader struct {
 	// Header name, such as Authorization.
 	Name string `json:"name"`
 	// Header value; may be secret. Never printed by String.
-	Value string          `json:"value"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Value string `json:"value"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1503,8 +1598,9 @@ type MCPServerHTTP struct {
 	// Address of the server.
 	URL string `json:"url"`
 	// Headers to send with every request; may be empty. They may hold secrets.
-	Headers []HTTPHeader    `json:"headers"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Headers []HTTPHeader `json:"headers"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1517,8 +1613,9 @@ type MCPServerSSE struct {
 	// Address of the server.
 	URL string `json:"url"`
 	// Headers to send with every request; may be empty. They may hold secrets.
-	Headers []HTTPHeader    `json:"headers"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Headers []HTTPHeader `json:"headers"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1533,7 +1630,8 @@ type MCPServerStdio struct {
 	// Arguments of the program; may be empty.
 	Args []string `json:"args"`
 	// Variables to set for the program; may be empty. They may hold secrets.
-	Env  []EnvVariable   `json:"env"`
+	Env []EnvVariable `json:"env"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1551,9 +1649,10 @@ type LoadSessionRequest struct {
 	Cwd string `json:"cwd"`
 	// All further roots from now on, absolute; it replaces any earlier list. Absent or empty:
 	// none.
-	AdditionalDirectories []string        `json:"additionalDirectories,omitzero"`
-	SessionID             SessionID       `json:"sessionId"`
-	Meta                  json.RawMessage `json:"_meta,omitzero"`
+	AdditionalDirectories []string  `json:"additionalDirectories,omitzero"`
+	SessionID             SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1567,8 +1666,9 @@ type ListSessionsRequest struct {
 	// Only sessions of this absolute directory. Absent or null: all.
 	Cwd Opt[string] `json:"cwd,omitzero"`
 	// `nextCursor` of the page before. Absent or null: the first page.
-	Cursor Opt[string]     `json:"cursor,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Cursor Opt[string] `json:"cursor,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1579,8 +1679,9 @@ type ListSessionsRequest struct {
 // Params of the request session/delete, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 type DeleteSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1598,8 +1699,9 @@ type ResumeSessionRequest struct {
 	// none.
 	AdditionalDirectories []string `json:"additionalDirectories,omitzero"`
 	// MCP servers for the agent to connect to. Absent: none.
-	MCPServers []MCPServer     `json:"mcpServers,omitzero"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	MCPServers []MCPServer `json:"mcpServers,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1610,8 +1712,9 @@ type ResumeSessionRequest struct {
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type CloseSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1623,8 +1726,9 @@ type CloseSessionRequest struct {
 type SetSessionModeRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// One of the modes on offer.
-	ModeID SessionModeID   `json:"modeId"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	ModeID SessionModeID `json:"modeId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1637,7 +1741,8 @@ type SetSessionConfigOptionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The setting to change.
 	ConfigID SessionConfigID `json:"configId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
 }
@@ -1669,8 +1774,9 @@ type SetSessionConfigOptionRequestValueID struct {
 type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message. Text and resource links always work, other content needs a prompt capability.
-	Prompt []ContentBlock  `json:"prompt"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Prompt []ContentBlock `json:"prompt"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1680,6 +1786,7 @@ type PromptRequest struct {
 // Result of the request fs/write_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type WriteTextFileResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1691,8 +1798,9 @@ type WriteTextFileResponse struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type ReadTextFileResponse struct {
 	// The text.
-	Content string          `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content string `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1704,7 +1812,8 @@ type ReadTextFileResponse struct {
 type RequestPermissionResponse struct {
 	// What the user decided.
 	Outcome RequestPermissionOutcome `json:"outcome"`
-	Meta    json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1731,7 +1840,8 @@ type RequestPermissionOutcomeOther struct {
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1742,8 +1852,9 @@ type SelectedPermissionOutcome struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type CreateTerminalResponse struct {
 	// Name for the other terminal requests; valid until `terminal/release`.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1759,7 +1870,8 @@ type TerminalOutputResponse struct {
 	Truncated bool `json:"truncated"`
 	// How the command ended. Absent or null: it still runs.
 	ExitStatus *TerminalExitStatus `json:"exitStatus,omitzero"`
-	Meta       json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1769,8 +1881,9 @@ type TerminalExitStatus struct {
 	// Exit code. Absent or null: a signal ended it.
 	ExitCode Opt[uint32] `json:"exitCode,omitzero"`
 	// Signal that ended it, such as SIGKILL. Absent or null: it exited by itself.
-	Signal Opt[string]     `json:"signal,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Signal Opt[string] `json:"signal,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1780,6 +1893,7 @@ type TerminalExitStatus struct {
 // Result of the request terminal/release, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type ReleaseTerminalResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1793,8 +1907,9 @@ type WaitForTerminalExitResponse struct {
 	// Exit code. Absent or null: a signal ended it.
 	ExitCode Opt[uint32] `json:"exitCode,omitzero"`
 	// Signal that ended it, such as SIGKILL. Absent or null: it exited by itself.
-	Signal Opt[string]     `json:"signal,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Signal Opt[string] `json:"signal,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1804,6 +1919,7 @@ type WaitForTerminalExitResponse struct {
 // Result of the request terminal/kill, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type KillTerminalResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1814,6 +1930,7 @@ type KillTerminalResponse struct {
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "action", and the rest of the object. It must not be
 	// nil.
@@ -1858,8 +1975,9 @@ type ElicitationAcceptAction struct {
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CancelNotification struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
@@ -1871,8 +1989,9 @@ type CancelNotification struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/cancellation
 type CancelRequestNotification struct {
 	// The request to stop, sent earlier by the same side.
-	RequestID RequestID       `json:"requestId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	RequestID RequestID `json:"requestId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }

@@ -5,21 +5,27 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/gen/emit"
 )
 
 const root = ".."
 
+// generated is what the first of these tests to need it generates.
+var generated = sync.OnceValues(func() ([]emit.Output, error) { return Files(root) })
+
 func TestTheTreeIsWhatTheSchemasGive(t *testing.T) {
 	t.Parallel()
-	files, err := Files(root)
+	files, err := generated()
 	if err != nil {
 		t.Fatal(err)
 	}
-	generated := map[string]bool{}
+	fresh := map[string]bool{}
 	for _, f := range files {
-		generated[f.Path] = true
+		fresh[f.Path] = true
 		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
 		if err != nil {
 			t.Errorf("%v; run go generate ./...", err)
@@ -35,7 +41,7 @@ func TestTheTreeIsWhatTheSchemasGive(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range old {
-			if path := p.dir + "/" + filepath.Base(name); !generated[path] {
+			if path := p.dir + "/" + filepath.Base(name); !fresh[path] {
 				t.Errorf("%s is not generated any more; run go generate ./...", path)
 			}
 		}
@@ -44,7 +50,7 @@ func TestTheTreeIsWhatTheSchemasGive(t *testing.T) {
 
 func TestGeneratingTwiceGivesTheSameBytes(t *testing.T) {
 	t.Parallel()
-	a, err := Files(root)
+	a, err := generated()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +72,7 @@ func TestGeneratingTwiceGivesTheSameBytes(t *testing.T) {
 
 func TestGeneratedGoSaysSoAndNamesItsSchema(t *testing.T) {
 	t.Parallel()
-	files, err := Files(root)
+	files, err := generated()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,5 +146,49 @@ func TestOverlayMistakesStopAndSayWhatToEdit(t *testing.T) {
 				t.Errorf("error %v\nwant %s", err, test.want)
 			}
 		})
+	}
+}
+
+// The lock learns new names and forgets those of definitions that are gone.
+func TestTheLockHoldsTheNamesInUse(t *testing.T) {
+	t.Parallel()
+	dir := brokenTree(t, "schema/overlay/names.lock.json", `"ToolCall": "ToolCall"`, `"GoneCall": "GoneCall"`)
+	files, err := Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.Path != "schema/overlay/names.lock.json" {
+			continue
+		}
+		want, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(f.Data, want) {
+			t.Errorf("the lock differs from that of the tree")
+		}
+		return
+	}
+	t.Error("no lock is written")
+}
+
+// ErrorCode is written by hand, once for all versions.
+func TestTheErrorCodesOfAllVersionsHaveAName(t *testing.T) {
+	t.Parallel()
+	specs, err := Specs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(root, "acp", "errors.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, s := range specs {
+		for _, v := range s.ByName["ErrorCode"].Values {
+			if !bytes.Contains(b, []byte(" = "+v.Wire+" ")) {
+				t.Errorf("%s: acp/errors.go has no constant for %s, %s", e, v.Wire, v.Title)
+			}
+		}
 	}
 }

@@ -3,8 +3,10 @@ package gen
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hermes-nvim/hermes/gen/emit"
 	"github.com/hermes-nvim/hermes/gen/emit/golang"
@@ -147,6 +149,25 @@ func (o *overlay) lock() (emit.Output, error) {
 		return emit.Output{}, err
 	}
 	return emit.Output{Path: "schema/" + schema.NamesFile, Data: b.Bytes()}, nil
+}
+
+// Wordless lists the definitions and methods that overlay/docs.json does not
+// explain; their comments come from their structure.
+func Wordless(specs map[schema.Edition]*ir.Spec) []string {
+	missing := map[string]bool{}
+	for _, s := range specs {
+		for _, t := range s.Types {
+			if t.Doc == "" && t.Kind != ir.Envelope {
+				missing[t.Name] = true
+			}
+		}
+		for _, m := range s.Methods {
+			if m.Doc == "" {
+				missing[m.Wire] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(missing))
 }
 
 // unused reports overlay entries that nothing in the schemas matches.

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -23,12 +25,15 @@ type scripted struct {
 	client acp.Client
 	conn   *runtime.Conn
 	mode   string
+	stdout *os.File // the connection's; what prints by mistake is led elsewhere
 
 	mu       sync.Mutex
 	sessions int
 	cancels  int
-	mcp      int
 }
+
+// refuse makes this program ignore every polite way to be ended.
+func refuse() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE) }
 
 func playAgent(mode string) int {
 	switch mode {
@@ -41,8 +46,11 @@ func playAgent(mode string) int {
 		return 3
 	case "mute":
 		time.Sleep(time.Hour)
+	case "stubborn":
+		refuse()
+		defer time.Sleep(time.Hour)
 	}
-	a := &scripted{mode: mode}
+	a := &scripted{mode: mode, stdout: os.Stdout}
 	ready := make(chan struct{})
 	a.conn = runtime.NewConn(transport.Stdio(), gate{acp.AgentSide(a), ready}, runtime.Options{Server: true})
 	a.client = acp.Client{Conn: a.conn}
@@ -90,7 +98,11 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 	a.mu.Unlock()
 	// Real agents tell their commands before the client knows the session.
 	err := a.update(ctx, id, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "plan", Description: "Plan"}}})
-	return &acp.NewSessionResponse{SessionID: id}, err
+	if err != nil {
+		return nil, err
+	}
+	r := new(acp.NewSessionResponse) // models are in no schema any more, but in many agents
+	return r, r.UnmarshalJSON([]byte(`{"sessionId":"` + id + `","models":{"currentModelId":"big","availableModels":[]}}`))
 }
 
 func (a *scripted) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
@@ -163,6 +175,13 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			err = a.say(ctx, id, strconv.Itoa(i)+"\n")
 		}
 		return err
+	case "FLOOD": // updates of 10 KiB
+		n, err := strconv.Atoi(rest)
+		text := strings.Repeat("x", 10<<10)
+		for i := 0; err == nil && i < n; i++ {
+			err = a.say(ctx, id, text)
+		}
+		return err
 	case "TOOL":
 		err := a.update(ctx, id, &acp.ToolCall{ToolCallID: "t1", Title: "Look", Status: acp.Some(acp.ToolCallStatusPending), RawInput: json.RawMessage(`{"a":[1,null]}`)})
 		if err == nil {
@@ -174,12 +193,12 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 	case "RAW": // an update as it is
 		return a.conn.Notify(ctx, "session/update", rawParams(strings.ReplaceAll(rest, "$ID", string(id))))
 	case "BROKEN":
-		os.Stdout.WriteString(rest + "\n")
+		a.stdout.WriteString(rest + "\n")
 		return nil
 	case "HUGE":
 		n, err := strconv.Atoi(rest)
 		if err == nil {
-			os.Stdout.WriteString(`{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", n) + "\"}\n")
+			a.stdout.WriteString(`{"jsonrpc":"2.0","method":"session/update","params":"` + strings.Repeat("x", n) + "\"}\n")
 		}
 		return err
 	case "ERR":

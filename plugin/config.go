@@ -15,6 +15,7 @@ type config struct {
 	Agents      map[string]command `json:"agents"`
 	Permissions permissions        `json:"permissions"`
 	Timeouts    timeouts           `json:"timeouts"`
+	Traffic     bool               `json:"traffic"` // somebody listens to TrafficMessage
 }
 
 // permissions switch whole capabilities off; nil means on.
@@ -109,6 +110,7 @@ func (h *Host) setup(c config) error {
 	h.mu.Lock()
 	h.config = c
 	h.mu.Unlock()
+	h.traffic.Store(c.Traffic)
 	return nil
 }
 

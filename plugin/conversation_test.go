@@ -47,6 +47,8 @@ func TestUpdatesBeforeTheSessionIsKnownFollowItsEvent(t *testing.T) {
 		e.is(`vim.tbl_map(function(x) return x.event end, vim.tbl_filter(function(x) return x.sessionId ~= nil end, seen))`,
 			[]string{"SessionCreated", "AgentAvailableCommands"})
 		e.is(`hermes.state(s).commands[1].name`, "plan")
+		e.is(`of("SessionCreated")[1].models.currentModelId`, "big")
+		e.is(`hermes.state(s).models.currentModelId`, "big")
 	})
 }
 
@@ -90,6 +92,27 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 		e.is("done.cancel.result.dropped", 1)
 		e.is("said()", "on")
 		e.is("hermes.state(s).state", "idle")
+	})
+}
+
+func TestCancelRightAfterAPromptEndsIt(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		for range 20 {
+			e.lua(`
+done.turn = nil
+hermes.prompt(s, "SLEEP 20000", { on_done = finish("turn") })
+hermes.cancel(s)`)
+			e.until("done.turn")
+			e.is("done.turn.result.stopReason", "cancelled")
+		}
+		e.lua(`
+done.turn = nil
+hermes.set_mode(s, "slow") -- the prompt waits for it and never goes out
+hermes.prompt(s, "SLEEP 20000", { on_done = finish("turn") })
+hermes.cancel(s)`)
+		e.until("done.turn")
+		e.is("done.turn.result.stopReason", "cancelled")
 	})
 }
 
@@ -343,6 +366,23 @@ end`)
 		e.lua(`hermes.disconnect("second", { on_done = finish("off") })`)
 		e.until("done.off")
 		e.is("vim.tbl_keys(hermes.state().agents)", []string{"tester"})
+	})
+}
+
+func TestTrafficIsShownWhileSomebodyListens(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.prompt("SAY quiet")
+		e.is(`#of("TrafficMessage")`, 0)
+		e.lua(`_G.id = vim.api.nvim_create_autocmd("User", { pattern = "TrafficMessage", callback = function() end })`)
+		e.prompt("SAY noticed") // the host hears of the listener by a batch
+		e.prompt("SAY loud")
+		e.is(`vim.iter(of("TrafficMessage")):any(function(x) return x.direction == "in" and x.message:find('"loud"', 1, true) ~= nil end)`, true)
+		e.lua(`vim.api.nvim_del_autocmd(id)`)
+		e.prompt("SAY done")
+		e.lua(`_G.before = #of("TrafficMessage")`)
+		e.prompt("SAY quiet again")
+		e.is(`#of("TrafficMessage") == before`, true)
 	})
 }
 

@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -12,12 +11,14 @@ func TestAConnectionThatFailsSaysWhy(t *testing.T) {
 		{"missing", "start", "start", "no-such-program"},
 		{"help", "initialize", "initialize", "Usage: agent [OPTIONS]"},
 		{"exit", "initialize", "initialize", "no licence found"},
-		{"mute", "timeout", "initialize", "did not answer initialize within 300ms"},
 		{"version", "initialize", "initialize", "protocol version 9"},
+		{"mute", "timeout", "initialize", "did not answer initialize within 300ms"},
 	}
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.lua(`hermes.setup({ timeouts = { initialize = 300 } })`)
 		for _, c := range cases {
+			if c.agent == "mute" {
+				e.lua(`hermes.setup({ timeouts = { initialize = 300 } })`)
+			}
 			e.lua(`hermes.connect(..., { on_done = finish(...) })
 hermes.create_session({ on_done = finish("session " .. ...) })`, c.agent)
 			e.until(`done["` + c.agent + `"] and done["session ` + c.agent + `"]`)
@@ -29,7 +30,8 @@ hermes.create_session({ on_done = finish("session " .. ...) })`, c.agent)
 			e.is(`of("ConnectionFailed")[#of("ConnectionFailed")].stage`, c.stage)
 			e.is(`of("RequestFailed")[#of("RequestFailed") - 1].method`, "connect")
 		}
-		e.is("vim.tbl_count(hermes.state().agents)", 0)
+		e.until("vim.tbl_count(hermes.state().agents) == 0")
+		e.lua(`hermes.setup({ timeouts = { initialize = 0 } })`)
 		e.open() // still usable
 		e.prompt("SAY fine")
 		e.is("said()", "fine")
@@ -62,12 +64,35 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 	})
 }
 
+func TestAnAgentCanBeStartedAgainAsSoonAsItIsGone(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+hermes.once("Disconnected", function()
+  hermes.connect("tester", { on_done = finish("again") })
+  hermes.create_session({ cwd = vim.fn.getcwd(), on_done = function(err, r)
+    finish("session again")(err, r)
+    hermes.prompt(r.sessionId, "SAY back", { on_done = finish("turn") })
+  end })
+end)
+hermes.prompt(s, "DIE", { on_done = finish("dead") })`)
+		e.until("done.dead and done.again and done.turn")
+		e.is("{ done.dead.err.kind, done.again.err == nil, said() }", []any{"exit", true, "back"})
+		e.lua(`
+done = {}
+hermes.disconnect("tester")
+hermes.connect("tester", { on_done = finish("third") })`)
+		e.until("done.third")
+		e.is("{ done.third.err == nil, hermes.state().agents.tester.state }", []any{true, "ready"})
+	})
+}
+
 func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.prompt("FAIL no money")
 		e.is("{ done.turn.err.kind, done.turn.err.code, done.turn.err.data.hint }", []any{"agent", 400, "later"})
-		e.is(`of("TurnEnded")[1].error`, "no money (400)")
+		e.is(`of("TurnEnded")[1].error.message`, "no money (400)")
 		e.is(`of("RequestFailed")[1].promptId == nil and of("RequestFailed")[1].sessionId == s`, true)
 		e.lua(`hermes.authenticate("other", { on_done = finish("auth") })`)
 		e.until("done.auth")
@@ -154,10 +179,7 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 func TestAgentsEndWithNeovim(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		host, err := strconv.Atoi(e.json(`vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := e.hostPID()
 		children := childrenOf(t, host)
 		if len(children) == 0 {
 			t.Fatal("the host has no agent")

@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +14,11 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
 )
+
+// politeWait is how long an agent has to end after its input has, and after
+// TERM. Neovim kills the host two seconds after it left; by then agents that
+// heed neither must be gone, because nobody would be there to kill them.
+const politeWait = 600 * time.Millisecond
 
 // link is the way to a running agent.
 type link struct {
@@ -33,8 +40,7 @@ func (c *connection) dial(cmd command) (*link, error) {
 		PassEnv:    cmd.PassEnv,
 		InheritEnv: cmd.InheritEnv,
 		OnStderr:   func(line string) { c.said("stderr", line) },
-		// Together below shutdownTime.
-		EOFWait: 1500 * time.Millisecond, TermWait: 1500 * time.Millisecond, KillWait: time.Second,
+		EOFWait:    politeWait, TermWait: politeWait, KillWait: time.Second,
 	})
 	if err != nil {
 		e := &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be started", c.name), Cause: err}
@@ -44,8 +50,11 @@ func (c *connection) dial(cmd command) (*link, error) {
 		return nil, e
 	}
 	conn := runtime.NewConn(proc.Transport(), handler{acp.ClientSide(&client{conn: c}), c}, runtime.Options{
+		// What waits here waits for Neovim, behind the queue.
+		Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20},
 		Logger:  c.host.log.With("agent", c.name),
 		OnFault: c.fault,
+		Tap:     c.tap,
 	})
 	return &link{conn, proc}, nil
 }
@@ -81,6 +90,26 @@ func (c *connection) fault(f runtime.Fault) {
 		c.host.queue.push(event(eventRequestFailed, new(object).str("agent", c.name).str("kind", "wire").
 			str("message", message).json()))
 	}
+}
+
+// tap sees every message: it notes when a prompt is on the wire, and shows the
+// traffic while somebody listens to it.
+func (c *connection) tap(d runtime.Direction, msg []byte) {
+	seq := c.tapped.Add(1)
+	if d == runtime.Outbound && bytes.Contains(msg[:min(len(msg), 64)], []byte(acp.MethodSessionPrompt)) {
+		var m struct{ Params requestFields }
+		if json.Unmarshal(msg, &m) == nil {
+			if s, err := c.session(m.Params.SessionID); err == nil {
+				s.wrote()
+			}
+		}
+	}
+	if !c.host.traffic.Load() || c.host.queue.room(c.ctx) != nil {
+		return
+	}
+	o := new(object).str("agent", c.name).str("direction", d.String()).num("seq", seq).
+		str("time", time.Now().UTC().Format(time.RFC3339Nano)).str("message", string(msg))
+	c.host.queue.push(event(eventTrafficMessage, o.json()))
 }
 
 // cause is why the agent is gone when it is, else err.

@@ -36,6 +36,8 @@ func (c *luaCopier) space() {
 	}
 }
 
+func (c *luaCopier) skip(n int) { c.pos = min(c.pos+n, len(c.src)) }
+
 func (c *luaCopier) peek() byte {
 	c.space()
 	if c.pos < len(c.src) {
@@ -60,6 +62,9 @@ func (c *luaCopier) value() {
 			c.pos++
 		}
 		c.dst = append(c.dst, c.src[start:c.pos]...)
+		if c.pos == start {
+			c.skip(1) // no JSON; go on all the same
+		}
 	}
 }
 
@@ -81,7 +86,7 @@ func (c *luaCopier) object() {
 		c.dst = append(c.dst, ':')
 		c.value()
 	}
-	c.pos++
+	c.skip(1)
 	c.dst = append(c.dst, '}')
 }
 
@@ -94,7 +99,7 @@ func (c *luaCopier) array() {
 			continue
 		}
 		if c.src[c.pos] == 'n' {
-			c.pos += len("null")
+			c.skip(len("null"))
 			continue
 		}
 		if !first {
@@ -103,7 +108,7 @@ func (c *luaCopier) array() {
 		first = false
 		c.value()
 	}
-	c.pos++
+	c.skip(1)
 	c.dst = append(c.dst, ']')
 }
 
@@ -136,7 +141,7 @@ done:
 
 func (c *luaCopier) string() {
 	start := c.pos
-	c.pos++
+	c.skip(1)
 	for c.pos < len(c.src) && c.src[c.pos] != '"' {
 		if c.src[c.pos] != '\\' {
 			c.pos++
@@ -145,7 +150,7 @@ func (c *luaCopier) string() {
 		hi, ok := escape(c.src[c.pos:])
 		switch {
 		case !ok:
-			c.pos += 2
+			c.skip(2)
 		case hi < 0xd800 || hi > 0xdfff:
 			c.pos += 6
 		default:
@@ -161,8 +166,8 @@ func (c *luaCopier) string() {
 			start = c.pos
 		}
 	}
-	c.pos++
-	c.dst = append(c.dst, c.src[start:min(c.pos, len(c.src))]...)
+	c.skip(1)
+	c.dst = append(c.dst, c.src[start:c.pos]...)
 }
 
 // escape reads the \uXXXX at the start of b.

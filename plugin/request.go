@@ -129,7 +129,7 @@ func (r *request) begin() {
 		s.mu.Lock()
 		after := s.last
 		s.mu.Unlock()
-		s.prompt(&turn{id: r.id, params: r.params.(*acp.PromptRequest), after: after})
+		s.prompt(newTurn(r.id, r.params.(*acp.PromptRequest), after))
 		return
 	case acp.MethodSessionNew:
 		c.changeOpening(1)

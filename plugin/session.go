@@ -25,15 +25,17 @@ type session struct {
 	conn *connection
 	id   acp.SessionID
 
-	mu     sync.Mutex
-	state  string
-	turn   *turn   // the one that runs
-	queued []*turn // those that wait for it
-	seq    int64
-	replay bool          // session/load has not been answered yet
-	asked  int           // permission and elicitation requests that wait
-	roots  []string      // absolute folders the agent may read and write
-	last   chan struct{} // closed when the last request other than a prompt is answered; nil before one
+	mu      sync.Mutex
+	state   string
+	turn    *turn          // the one that runs
+	queued  []*turn        // those that wait for it
+	running sync.WaitGroup // turns between begin and their last event
+	ended   error          // why no turn can begin any more
+	seq     int64
+	replay  bool          // session/load has not been answered yet
+	asked   int           // permission and elicitation requests that wait
+	roots   []string      // absolute folders the agent may read and write
+	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
 
 	files    *files.Workspace // made on first use
 	filesErr error
@@ -45,6 +47,19 @@ type turn struct {
 	id     string
 	params *acp.PromptRequest
 	after  <-chan struct{} // the request that came before it is answered; nil: none
+
+	calling  bool          // the agent is being asked; under session.mu
+	dropped  chan struct{} // closed when it was cancelled before that
+	sent     chan struct{} // closed when the prompt is on the wire
+	sentOnce sync.Once
+	over     chan struct{} // closed when the turn has ended
+}
+
+func newTurn(id string, params *acp.PromptRequest, after <-chan struct{}) *turn {
+	return &turn{
+		id: id, params: params, after: after,
+		dropped: make(chan struct{}), sent: make(chan struct{}), over: make(chan struct{}),
+	}
 }
 
 func newSession(c *connection, id acp.SessionID) *session {
@@ -77,15 +92,21 @@ func (s *session) push(name string, o *object) {
 // prompt runs t, after the turns that came before it.
 func (s *session) prompt(t *turn) {
 	s.mu.Lock()
-	if s.turn != nil {
+	switch {
+	case s.ended != nil:
+		err := s.ended
+		s.mu.Unlock()
+		s.conn.host.fail(t.id, err)
+	case s.turn != nil:
 		s.queued = append(s.queued, t)
 		s.mu.Unlock()
 		s.pushQueue()
-		return
+	default:
+		s.turn = t
+		s.running.Add(1)
+		s.mu.Unlock()
+		s.begin(t)
 	}
-	s.turn = t
-	s.mu.Unlock()
-	s.begin(t)
 }
 
 func (s *session) pushQueue() {
@@ -105,24 +126,15 @@ func (s *session) begin(t *turn) {
 		s.push(promptEvent(blockType(b)), new(object).str("source", "client").
 			raw("content", acp.AppendContentBlock(nil, b)))
 	}
-	s.conn.host.start(func() { s.run(t) })
+	s.conn.host.start(func() {
+		defer s.running.Done()
+		s.run(t)
+	})
 }
 
 func (s *session) run(t *turn) {
-	if t.after != nil {
-		select {
-		case <-t.after:
-		case <-s.conn.ctx.Done():
-		}
-	}
-	var raw rawResult
-	err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw)
-	var r acp.PromptResponse
-	if err == nil {
-		if err = r.UnmarshalJSON(raw); err != nil {
-			err = badAnswer(acp.MethodSessionPrompt, err)
-		}
-	}
+	r, err := s.ask(t)
+	close(t.over)
 	h := s.conn.host
 	h.asks.cancelSession(s.conn.name, string(s.id))
 	result := r.AppendJSON(nil)
@@ -134,8 +146,9 @@ func (s *session) run(t *turn) {
 	}
 	s.mu.Lock()
 	next := (*turn)(nil)
-	if len(s.queued) > 0 && s.conn.ctx.Err() == nil {
+	if len(s.queued) > 0 && s.conn.ctx.Err() == nil && s.conn.link.conn.Err() == nil {
 		next, s.queued = s.queued[0], s.queued[1:]
+		s.running.Add(1)
 	}
 	s.turn = next
 	s.mu.Unlock()
@@ -153,6 +166,46 @@ func (s *session) run(t *turn) {
 	}
 }
 
+// ask sends the prompt, unless it was cancelled before, and waits for the end
+// of the turn.
+func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
+	if t.after != nil {
+		select {
+		case <-t.after:
+		case <-t.dropped:
+		case <-s.conn.ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	t.calling = true
+	s.mu.Unlock()
+	r := new(acp.PromptResponse)
+	select {
+	case <-t.dropped:
+		r.StopReason = acp.StopReasonCancelled
+		return r, nil
+	default:
+	}
+	var raw rawResult
+	if err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw); err != nil {
+		return r, err
+	}
+	if err := r.UnmarshalJSON(raw); err != nil {
+		return r, badAnswer(acp.MethodSessionPrompt, err)
+	}
+	return r, nil
+}
+
+// wrote is told that the prompt of the running turn is on the wire.
+func (s *session) wrote() {
+	s.mu.Lock()
+	t := s.turn
+	s.mu.Unlock()
+	if t != nil {
+		t.sentOnce.Do(func() { close(t.sent) })
+	}
+}
+
 // cancel ends the running turn and drops those that wait. It reports whether
 // one ran: agents take a cancel that comes when they are idle for the next
 // prompt.
@@ -160,6 +213,10 @@ func (s *session) cancel() (bool, int) {
 	s.mu.Lock()
 	t, dropped := s.turn, s.queued
 	s.queued = nil
+	early := t != nil && !t.calling && s.state != sessionCancelling
+	if early {
+		close(t.dropped)
+	}
 	s.mu.Unlock()
 	for _, q := range dropped {
 		s.conn.host.done(q.id, new(object).str("sessionId", string(s.id)).str("promptId", q.id).
@@ -172,28 +229,33 @@ func (s *session) cancel() (bool, int) {
 		return false, len(dropped)
 	}
 	s.setState(sessionCancelling)
-	s.conn.host.asks.cancelSession(s.conn.name, string(s.id))
-	s.conn.host.start(func() { s.sendCancel(t) })
+	if !early {
+		s.conn.host.start(func() { s.sendCancel(t) })
+	}
 	return true, len(dropped)
 }
 
+// sendCancel tells the agent, not before it has the prompt, and then gives it
+// the answers it waits for.
 func (s *session) sendCancel(t *turn) {
 	c := s.conn
+	select {
+	case <-t.sent:
+	case <-t.over:
+		return
+	}
 	err := c.link.conn.Notify(c.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id})
 	if err != nil {
 		c.host.log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
+	}
+	c.host.asks.cancelSession(c.name, string(s.id))
+	if err != nil {
 		return
 	}
 	limit := c.host.timeouts().cancel()
 	select {
-	case <-c.ctx.Done():
-		return
+	case <-t.over:
 	case <-time.After(limit):
-	}
-	s.mu.Lock()
-	stuck := s.turn == t
-	s.mu.Unlock()
-	if stuck {
 		c.host.notice("warn", "agent %q has not stopped %v after cancel; hermes.disconnect(%q) ends it", c.name, limit, c.name)
 	}
 }
@@ -205,7 +267,7 @@ func (s *session) abort(err error) {
 	queued := s.queued
 	s.queued = nil
 	ws, terms := s.files, s.terms
-	s.files, s.filesErr, s.terms = nil, files.ErrOutside, nil
+	s.files, s.filesErr, s.terms, s.ended = nil, err, nil, err
 	s.mu.Unlock()
 	for _, t := range queued {
 		s.conn.host.fail(t.id, err)

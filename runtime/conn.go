@@ -68,10 +68,12 @@ type Conn struct {
 	out   outbox
 	calls pending
 	in    inbound
+	hand  handshake
 	flow  flow
 	work  gauge // running lanes and request handlers
 	watch watchdog
 	count counters
+	used  recycled
 
 	// Owned by the reading goroutine.
 	lanes   map[string]*lane
@@ -99,7 +101,8 @@ func NewConn(t transport.Transport, h acp.Handler, opts Options) *Conn {
 }
 
 // Connect is NewConn for a handler that calls the peer: it is made from the
-// connection before the first message is read.
+// connection before the first message is read, and must not call the peer until
+// that has happened.
 func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Options) *Conn {
 	c := &Conn{
 		t: t, opts: opts, lim: opts.Limits.withDefaults(),
@@ -113,8 +116,7 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	c.out.init(&c.lim)
 	c.calls.init()
 	c.in.init()
-	c.flow.init()
-
+	c.flow.init(opts.Budget)
 	if l, ok := t.(transport.Limiter); ok {
 		l.SetMaxMessage(c.lim.Message)
 	}
@@ -168,9 +170,7 @@ func (c *Conn) end(cause error) {
 func (c *Conn) finish() {
 	closed := &ClosedError{Cause: c.cause}
 	c.stopRequests(closed)
-	var stalled *StalledError
-	ended := c.orderly()
-	if !ended {
+	if !c.orderly() {
 		for _, k := range c.calls.takeAll(c.cause) {
 			k.deliver(reply{local: k.closed(c.cause)})
 		}
@@ -187,7 +187,8 @@ func (c *Conn) finish() {
 	}
 	c.watch.stop()
 	c.out.finish()
-	if !errors.As(c.cause, &stalled) {
+	var stalled *StalledError
+	if !errors.As(c.cause, &stalled) { // else there is no point in waiting
 		wait(c.writeDone, c.lim.Grace)
 	}
 	c.closeErr = c.t.Close()

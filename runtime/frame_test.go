@@ -101,3 +101,25 @@ func FuzzFrame(f *testing.F) {
 		}
 	})
 }
+
+func BenchmarkFrame(b *testing.B) {
+	lim := Limits{}.withDefaults()
+	code, _ := json.Marshal(strings.Repeat("if err != nil {\n\treturn \"x\", err\n}\n", 200))
+	for name, msg := range map[string]string{
+		"chunk": `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"sess_0123456789abcdef","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Let me look at the configuration first."}}}}`,
+		"code":  `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"text":` + string(code) + `}}}`,
+		"prose": `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"text":"` + strings.Repeat("Let me look at the configuration first. ", 200) + `"}}}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			f := new(frame)
+			text := []byte(msg)
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := f.parse(text, &lim); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

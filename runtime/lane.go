@@ -1,7 +1,6 @@
 package runtime
 
 import (
-	"context"
 	"errors"
 
 	goruntime "runtime"
@@ -9,6 +8,9 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 )
+
+// maxSpare is how many steps a lane keeps room for while it is idle.
+const maxSpare = 4096
 
 // lane is what one session waits in: notifications, the starts of requests and
 // answers, in wire order. One goroutine works it off while there is something.
@@ -23,7 +25,6 @@ type lane struct {
 // is set, else a notification.
 type step struct {
 	call   *call
-	reply  reply
 	next   *lane // where the answer waits after this lane, if anywhere
 	req    *request
 	buf    *buffer
@@ -83,9 +84,10 @@ func (c *Conn) run(l *lane) {
 		l.mu.Unlock()
 		for i := range batch {
 			c.take(&batch[i])
-			batch[i] = step{}
 		}
-		if cap(batch) <= 1024 {
+		c.used.put(batch)
+		clear(batch)
+		if cap(batch) <= maxSpare {
 			l.mu.Lock()
 			l.spare = batch[:0]
 			l.mu.Unlock()
@@ -96,9 +98,9 @@ func (c *Conn) run(l *lane) {
 func (c *Conn) take(s *step) {
 	switch {
 	case s.call != nil && s.next != nil && s.next.busy():
-		c.push(s.next, step{call: s.call, reply: s.reply})
+		c.push(s.next, step{call: s.call})
 	case s.call != nil:
-		s.call.deliver(s.reply)
+		s.call.deliver(s.call.waiting)
 	case s.req != nil:
 		c.work.add()
 		go c.serve(s.req)
@@ -119,7 +121,10 @@ func (c *Conn) notify(s *step) {
 			c.fault(kind, err, s.buf.b)
 		}
 	}
-	s.buf.free()
+	if cap(s.buf.b) > maxRecycledBytes {
+		s.buf.free()
+		s.buf = nil
+	}
 	c.flow.sub(n)
 }
 
@@ -147,56 +152,4 @@ func (c *Conn) closing() bool {
 	default:
 		return false
 	}
-}
-
-// handlerKey finds what a context of this connection's handlers belongs to: a
-// *request, nil for notifications.
-type handlerKey struct{ c *Conn }
-
-func (c *Conn) handling(ctx context.Context) origin {
-	switch req, ok := ctx.Value(handlerKey{c}).(*request); {
-	case !ok:
-		return outside
-	case req == nil:
-		return inNotification
-	}
-	return inRequestHandler
-}
-
-// gauge counts running goroutines and tells when there are none.
-type gauge struct {
-	mu   sync.Mutex
-	n    int
-	none chan struct{} // closed while n is 0 and somebody has asked
-}
-
-func (g *gauge) add() {
-	g.mu.Lock()
-	g.n++
-	g.mu.Unlock()
-}
-
-func (g *gauge) done() {
-	g.mu.Lock()
-	g.n--
-	if g.n == 0 && g.none != nil {
-		close(g.none)
-		g.none = nil
-	}
-	g.mu.Unlock()
-}
-
-// idle returns a channel that is closed when nothing runs.
-func (g *gauge) idle() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	ch := make(chan struct{})
-	if g.n == 0 {
-		close(ch)
-		return ch
-	}
-	if g.none == nil {
-		g.none = ch
-	}
-	return g.none
 }

@@ -12,6 +12,9 @@ import (
 type Limits struct {
 	// Message is the size of one message in bytes, in either direction: 64 MiB.
 	Message int
+	// Notice is the size from which a message is reported (FaultLarge), because
+	// other implementations stop at a few of these: 8 MiB.
+	Notice int
 	// Depth is how far arrays and objects may be nested in a message: 512.
 	Depth int
 	// Messages and Bytes bound what has been read and not yet handled: 10,000
@@ -46,6 +49,7 @@ type Limits struct {
 
 func (l Limits) withDefaults() Limits {
 	l.Message = cmp.Or(l.Message, transport.DefaultMaxMessage)
+	l.Notice = cmp.Or(l.Notice, 8<<20)
 	l.Depth = cmp.Or(l.Depth, 512)
 	l.Messages = cmp.Or(l.Messages, 10_000)
 	l.Bytes = cmp.Or(l.Bytes, 64<<20)

@@ -12,8 +12,19 @@ type Options struct {
 	// reports the former, because answering an agent that echoes would loop,
 	// and accepts the latter, because agents exist that send them.
 	Server bool
+	// Handshake makes the agent's side keep the client to the order the protocol
+	// demands: requests before initialize, and a second initialize while one
+	// runs or, from version 2 on, after other requests, are refused with -32600;
+	// notifications before it are dropped; requests that come while it runs wait
+	// for it. Both count as FaultRefused.
+	// See https://agentclientprotocol.com/protocol/initialization.
+	Handshake bool
 	// Limits bounds memory and waiting; zero members mean the defaults.
 	Limits Limits
+	// Budget bounds what several connections hold together, beside the Limits of
+	// each; nil: no such bound. A program with many connections gives all of
+	// them the same.
+	Budget *Budget
 	// Logger gets what is wrong with the traffic, without its content; nil: no
 	// logging.
 	Logger *slog.Logger
@@ -52,12 +63,13 @@ const (
 	FaultParse                            // a message that is no JSON
 	FaultInvalid                          // JSON that is no message
 	FaultTooLarge                         // a message above the limit
+	FaultLarge                            // a message, incoming or outgoing, above Limits.Notice
 	FaultUnknownResponse                  // an answer to nothing
 	FaultDuplicate                        // a second answer, or a second request with the id of a pending one
 	FaultLate                             // an answer to a call that was given up
 	FaultUnknownMethod                    // a notification nobody handles
 	FaultHandler                          // a notification handler failed, or a handler panicked
-	FaultRefused                          // a request above Limits.Requests or Limits.Questions
+	FaultRefused                          // a request above Limits.Requests or Limits.Questions, or against Options.Handshake
 	FaultUnanswered                       // an error answer was dropped because the peer does not read
 	FaultStalled                          // the peer stopped inside a message
 	FaultBacklog                          // a handler's call failed with *BacklogError
@@ -65,7 +77,7 @@ const (
 )
 
 var faultNames = [faultKinds]string{
-	"noise", "parse error", "invalid message", "message too large", "unknown response",
+	"noise", "parse error", "invalid message", "message too large", "large message", "unknown response",
 	"duplicate id", "late response", "unknown notification", "handler failed",
 	"request refused", "error not sent", "stalled", "backlog",
 }
@@ -85,11 +97,11 @@ const faultLine = 8 << 10
 // Stats counts what a connection has seen.
 type Stats struct {
 	Received, Sent uint64 // messages
-	Faults         [faultKinds]uint64
+	faults         [faultKinds]uint64
 }
 
 // Count returns how often a kind of fault occurred.
-func (s Stats) Count(k FaultKind) uint64 { return s.Faults[k] }
+func (s Stats) Count(k FaultKind) uint64 { return s.faults[k] }
 
 type counters struct {
 	received, sent atomic.Uint64
@@ -99,8 +111,8 @@ type counters struct {
 // Stats returns the counters so far.
 func (c *Conn) Stats() Stats {
 	s := Stats{Received: c.count.received.Load(), Sent: c.count.sent.Load()}
-	for i := range s.Faults {
-		s.Faults[i] = c.count.faults[i].Load()
+	for i := range s.faults {
+		s.faults[i] = c.count.faults[i].Load()
 	}
 	return s
 }
@@ -110,7 +122,7 @@ func (c *Conn) fault(kind FaultKind, err error, line []byte) {
 	c.count.faults[kind].Add(1)
 	if l := c.opts.Logger; l != nil {
 		level := slog.LevelWarn
-		if kind == FaultUnknownMethod || kind == FaultLate || kind == FaultNoise {
+		if kind == FaultUnknownMethod || kind == FaultLate || kind == FaultNoise || kind == FaultLarge {
 			level = slog.LevelDebug
 		}
 		l.Log(c.base, level, kind.String(), "error", err, "bytes", len(line))

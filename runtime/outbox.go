@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -41,14 +40,12 @@ type outbox struct {
 	closing  bool          // nothing more comes in
 	aborted  bool          // what is queued is not written any more
 
-	writing atomic.Int64 // when the current write began, in nanoseconds since born; 0: none
-	born    time.Time
+	writing atomic.Uint64 // number of the current write; 0: none
 }
 
 func (o *outbox) init(lim *Limits) {
 	o.maxCount, o.maxBytes = lim.QueueMessages, lim.QueueBytes
 	o.wake = make(chan struct{}, 1)
-	o.born = time.Now()
 }
 
 // put queues m, waiting for room until ctx or the connection ends.
@@ -203,7 +200,7 @@ func (c *Conn) write() {
 	defer close(c.writeDone)
 	var batch []outgoing
 	var texts [][]byte
-	for {
+	for number := uint64(1); ; number++ {
 		var more bool
 		if batch, more = c.out.take(batch[:0]); !more {
 			return
@@ -211,11 +208,12 @@ func (c *Conn) write() {
 		texts = texts[:0]
 		for i := range batch {
 			texts = append(texts, batch[i].buf.b)
+			c.notice(batch[i].buf.b)
 			if c.opts.Tap != nil {
 				c.opts.Tap(Outbound, batch[i].buf.b)
 			}
 		}
-		c.out.writing.Store(int64(time.Since(c.out.born)) + 1)
+		c.out.writing.Store(number)
 		err := writeAll(c.t, texts)
 		c.out.writing.Store(0)
 		for i := range batch {

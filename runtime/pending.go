@@ -21,6 +21,7 @@ type call struct {
 	session string
 	from    origin
 	done    chan reply // holds one
+	waiting reply      // in a lane; the reader's until then, the lane's from then on
 }
 
 // reply is what a call ends with: the peer's result or error, or a local error.

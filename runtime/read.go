@@ -14,7 +14,7 @@ func (c *Conn) read() {
 	f := new(frame)
 	for {
 		if buf == nil {
-			buf = newBuffer()
+			buf = c.used.get()
 		}
 		msg, err := c.t.Read(buf.b[:0])
 		if big, ok := err.(*TooLargeError); ok {
@@ -27,6 +27,7 @@ func (c *Conn) read() {
 				c.opts.Tap(Inbound, msg)
 			}
 			c.count.received.Add(1)
+			c.notice(msg)
 			if c.receive(f, buf, err != nil) {
 				buf = nil
 			}
@@ -37,6 +38,13 @@ func (c *Conn) read() {
 			return
 		}
 		c.admit()
+	}
+}
+
+// notice reports a large message.
+func (c *Conn) notice(msg []byte) {
+	if len(msg) > c.lim.Notice {
+		c.fault(FaultLarge, fmt.Errorf("message of %d bytes", len(msg)), msg)
 	}
 }
 
@@ -85,8 +93,10 @@ func (c *Conn) unreadable(msg []byte, err error, last bool) {
 	c.fault(kind, err, msg)
 }
 
-// malformed deals with JSON that is no message. Nothing that looks like an
-// answer is answered, or two peers could go on for ever.
+// malformed deals with JSON that is no message, such as a batch: no version of
+// the protocol uses those, so an array gets one error and none of its elements
+// is looked at. Nothing that looks like an answer is
+// answered, or two peers could go on for ever.
 func (c *Conn) malformed(f *frame, msg []byte) {
 	err := &MalformedError{Reason: f.problem}
 	isAnswer := f.method == nil && (f.result != nil || f.err != nil || f.id != nil)
@@ -96,11 +106,11 @@ func (c *Conn) malformed(f *frame, msg []byte) {
 			err.Method = k.method
 			c.answer(k, reply{local: err}, nil)
 		}
-	case f.method != nil, c.opts.Server:
+	case f.method != nil, msg[0] == '[', c.opts.Server:
 		c.refuse(f.id, acp.ErrorCodeInvalidRequest, "invalid request: "+f.problem)
 	}
 	kind := FaultInvalid
-	if msg[0] != '{' {
+	if msg[0] != '{' && msg[0] != '[' {
 		kind = FaultNoise
 	}
 	c.fault(kind, err, msg)
@@ -145,6 +155,9 @@ func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
 		c.fault(kind, fmt.Errorf("%s with the id %d", kind, n), buf.b)
 		return false
 	}
+	if v, ok := c.h.(*ClientVersions); ok && k.method == acp.MethodInitialize && f.result != nil {
+		v.agree(f.result)
+	}
 	c.answer(k, reply{buf: buf, result: f.result, err: f.err}, f.session)
 	return true
 }
@@ -168,7 +181,8 @@ func (c *Conn) answer(k *call, r reply, named []byte) {
 		k.deliver(r)
 		return
 	}
-	s := step{call: k, reply: r}
+	k.waiting = r
+	s := step{call: k}
 	l := c.laneFor([]byte(k.session))
 	if len(named) > 0 && string(named) != k.session {
 		s.next = c.laneFor(named)
@@ -185,14 +199,18 @@ func (c *Conn) answer(k *call, r reply, named []byte) {
 // notification puts a notification into its lane.
 func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 	s := step{buf: buf, method: c.intern(f.method), params: params(f)}
-	switch s.method {
-	case acp.MethodCancelRequest:
+	if s.method == acp.MethodCancelRequest {
 		var p acp.CancelRequestNotification
 		if p.UnmarshalJSON(s.params) == nil {
 			c.in.cancel(p.RequestID)
 		}
 		return false
-	case acp.MethodSessionCancel:
+	}
+	if c.opts.Handshake && !c.hand.done() {
+		c.fault(FaultRefused, fmt.Errorf("%s: %w", s.method, errNotInitialized), buf.b)
+		return false
+	}
+	if s.method == acp.MethodSessionCancel {
 		c.in.cancelPrompts(string(f.session))
 		c.flow.add(len(buf.b))
 		c.work.add()
@@ -207,6 +225,7 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 func (c *Conn) notifyNow(s step) {
 	defer c.work.done()
 	c.notify(&s)
+	s.buf.free()
 }
 
 // params returns the params as handlers get them: absent and null are an

@@ -231,6 +231,10 @@ func (s *scanner) str() ([]byte, bool) {
 			s.p = i + 1
 			return token, true
 		case c == '\\':
+			if i+1 < len(b) && simple[b[i+1]] {
+				i += 2
+				continue
+			}
 			n := escape(b, i)
 			if n == 0 {
 				s.p = i
@@ -246,17 +250,13 @@ func (s *scanner) str() ([]byte, bool) {
 	}
 }
 
-// escape returns the length of the escape sequence at i, both halves of a
-// surrogate pair together; 0 when it is none.
+// simple holds what makes an escape of two characters.
+var simple = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
+// escape returns the length of the \u sequence at i, both halves of a surrogate
+// pair together; 0 when it is none.
 func escape(b []byte, i int) int {
-	if i+1 >= len(b) {
-		return 0
-	}
-	switch b[i+1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-	default:
+	if i+1 >= len(b) || b[i+1] != 'u' {
 		return 0
 	}
 	r := hex4(b, i+2)

@@ -142,5 +142,5 @@ func child() {
 	<-c.Done()
 	status, _ := os.ReadFile("/proc/self/status")
 	_, rest, _ := strings.Cut(string(status), "VmHWM:")
-	fmt.Fprintln(os.Stderr, strings.Fields(rest)[0]) // the connection closed standard output
+	fmt.Println(strings.Fields(rest)[0]) // to standard error, see transport.Stdio
 }

@@ -13,9 +13,22 @@ type watchdog struct {
 	timer   *time.Timer
 	stopped bool
 
-	mark     uint64
-	since    time.Time
+	in, out  mark
 	reported bool
+}
+
+// mark is a number that should change, and since when it has not.
+type mark struct {
+	n     uint64
+	since time.Time
+}
+
+// still returns for how long the number has been n.
+func (m *mark) still(n uint64) time.Duration {
+	if n != m.n || m.since.IsZero() {
+		m.n, m.since = n, time.Now()
+	}
+	return time.Since(m.since)
 }
 
 func (w *watchdog) start(c *Conn) {
@@ -32,20 +45,25 @@ func (w *watchdog) stop() {
 }
 
 func (w *watchdog) tick(c *Conn) {
-	if began := c.out.writing.Load(); began != 0 {
-		if d := time.Since(c.out.born) - time.Duration(began); d >= c.lim.Stall {
+	writing := c.out.writing.Load() // numbers the writes, 0 between them
+	progress, _ := c.t.(transport.Progress)
+	if writing != 0 {
+		if progress != nil {
+			writing += progress.Sent()
+		}
+		if d := w.out.still(writing); d >= c.lim.Stall {
 			c.end(&StalledError{Write: true, For: d.Round(time.Millisecond)})
 			return
 		}
 	}
-	if p, ok := c.t.(transport.Progress); ok {
-		mark, inside := p.Partial()
-		switch {
-		case !inside || mark != w.mark || w.since.IsZero():
-			w.mark, w.since, w.reported = mark, time.Now(), false
-		case !w.reported && time.Since(w.since) >= c.lim.Stall:
-			w.reported = true
-			c.fault(FaultStalled, &StalledError{For: time.Since(w.since).Round(time.Millisecond)}, nil)
+	if progress != nil {
+		n, inside := progress.Received()
+		d := w.in.still(n)
+		if stalled := inside && d >= c.lim.Stall; stalled != w.reported {
+			w.reported = stalled
+			if stalled {
+				c.fault(FaultStalled, &StalledError{For: d.Round(time.Millisecond)}, nil)
+			}
 		}
 	}
 	w.mu.Lock()

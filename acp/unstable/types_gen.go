@@ -85,8 +85,9 @@ type WriteTextFileRequest struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
 	// The whole new text.
-	Content string          `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content string `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -104,7 +105,8 @@ type ReadTextFileRequest struct {
 	Line acp.Opt[uint32] `json:"line,omitzero"`
 	// How many lines to return at most. Absent or null: all.
 	Limit acp.Opt[uint32] `json:"limit,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -120,7 +122,8 @@ type RequestPermissionRequest struct {
 	ToolCall ToolCallUpdate `json:"toolCall"`
 	// Answers to choose from.
 	Options []PermissionOption `json:"options"`
-	Meta    json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -147,7 +150,8 @@ type ToolCallUpdate struct {
 	RawInput json.RawMessage `json:"rawInput,omitzero"`
 	// New result, any JSON. Absent: unchanged.
 	RawOutput json.RawMessage `json:"rawOutput,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -178,7 +182,8 @@ type Annotations struct {
 	LastModified acp.Opt[string] `json:"lastModified,omitzero"`
 	// Importance; higher comes first. Absent or null: not rated.
 	Priority acp.Opt[float64] `json:"priority,omitzero"`
-	Meta     json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -189,7 +194,8 @@ type TextContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
 	// The text.
-	Text string          `json:"text"`
+	Text string `json:"text"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -205,7 +211,8 @@ type ImageContent struct {
 	// Its media type, such as image/png.
 	MimeType string `json:"mimeType"`
 	// Where the picture comes from. Absent or null: unknown.
-	URI  acp.Opt[string] `json:"uri,omitzero"`
+	URI acp.Opt[string] `json:"uri,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -219,8 +226,9 @@ type AudioContent struct {
 	// The recording in base64.
 	Data string `json:"data"`
 	// Its media type, such as audio/wav.
-	MimeType string          `json:"mimeType"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	MimeType string `json:"mimeType"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -241,7 +249,8 @@ type ResourceLink struct {
 	// Label to show in place of `name`. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Address of the resource, often a file URI.
-	URI  string          `json:"uri"`
+	URI string `json:"uri"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -255,7 +264,8 @@ type TextResourceContents struct {
 	// The contents.
 	Text string `json:"text"`
 	// Address of the resource.
-	URI  string          `json:"uri"`
+	URI string `json:"uri"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -269,7 +279,8 @@ type BlobResourceContents struct {
 	// Media type of the bytes. Absent or null: unknown.
 	MimeType acp.Opt[string] `json:"mimeType,omitzero"`
 	// Address of the resource.
-	URI  string          `json:"uri"`
+	URI string `json:"uri"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -282,7 +293,8 @@ type EmbeddedResource struct {
 	Annotations *Annotations `json:"annotations,omitzero"`
 	// Address and contents.
 	Resource EmbeddedResourceResource `json:"resource"`
-	Meta     json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -291,8 +303,9 @@ type EmbeddedResource struct {
 // It is the variant "content" of ToolCallContent.
 type Content struct {
 	// The piece.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -305,8 +318,9 @@ type Diff struct {
 	// Text before. Absent or null: the file is new.
 	OldText acp.Opt[string] `json:"oldText,omitzero"`
 	// Text after.
-	NewText string          `json:"newText"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	NewText string `json:"newText"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -316,8 +330,9 @@ type Diff struct {
 // It is the variant "terminal" of ToolCallContent.
 type Terminal struct {
 	// The terminal, from `terminal/create`.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -328,6 +343,7 @@ type ToolCallLocation struct {
 	Path string `json:"path"`
 	// Line number, counted from 1. Absent or null: the whole file.
 	Line acp.Opt[uint32] `json:"line,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -341,7 +357,8 @@ type PermissionOption struct {
 	Name string `json:"name"`
 	// What the answer means, for icons, order and automatic decisions.
 	Kind PermissionOptionKind `json:"kind"`
-	Meta json.RawMessage      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -364,7 +381,8 @@ type CreateTerminalRequest struct {
 	// Bytes of output to keep; the oldest are dropped first, at a character boundary. Absent or
 	// null: the client decides.
 	OutputByteLimit acp.Opt[uint64] `json:"outputByteLimit,omitzero"`
-	Meta            json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -374,8 +392,9 @@ type EnvVariable struct {
 	// Variable name.
 	Name string `json:"name"`
 	// Variable value; may be secret. Never printed by String.
-	Value string          `json:"value"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Value string `json:"value"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -387,8 +406,9 @@ type EnvVariable struct {
 type TerminalOutputRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal to read.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -401,8 +421,9 @@ type TerminalOutputRequest struct {
 type ReleaseTerminalRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal to free.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -414,8 +435,9 @@ type ReleaseTerminalRequest struct {
 type WaitForTerminalExitRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal that runs the command.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -428,8 +450,9 @@ type WaitForTerminalExitRequest struct {
 type KillTerminalRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal whose command to stop.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -441,8 +464,9 @@ type KillTerminalRequest struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationRequest struct {
 	// What is needed and why, for people.
-	Message string          `json:"message"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Message string `json:"message"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "mode", and the rest of the object. It must not be nil.
 	Variant CreateElicitationRequestVariant
 }
@@ -490,7 +514,8 @@ type ElicitationSchema struct {
 	Required []string `json:"required,omitzero"`
 	// Explanation of the form. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -512,7 +537,8 @@ type EnumOption struct {
 	Title string `json:"title"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -537,8 +563,9 @@ type StringPropertySchema struct {
 	// Values to choose from, shown as they are. Absent or null: none.
 	Enum []string `json:"enum,omitzero"`
 	// Values to choose from, each with a label. Absent or null: none.
-	OneOf []EnumOption    `json:"oneOf,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	OneOf []EnumOption `json:"oneOf,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -556,7 +583,8 @@ type NumberPropertySchema struct {
 	Maximum acp.Opt[float64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[float64] `json:"default,omitzero"`
-	Meta    json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -573,8 +601,9 @@ type IntegerPropertySchema struct {
 	// Greatest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[int64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default acp.Opt[int64]  `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default acp.Opt[int64] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -587,8 +616,9 @@ type BooleanPropertySchema struct {
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default acp.Opt[bool]   `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default acp.Opt[bool] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -606,7 +636,8 @@ type MultiSelectItemsOther struct {
 // It is the variant "string" of MultiSelectItems.
 type StringMultiSelectItems struct {
 	// The values.
-	Enum []string        `json:"enum"`
+	Enum []string `json:"enum"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -616,8 +647,9 @@ type StringMultiSelectItems struct {
 // It is the variant titled of MultiSelectItems.
 type TitledMultiSelectItems struct {
 	// The values with their labels.
-	AnyOf []EnumOption    `json:"anyOf"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	AnyOf []EnumOption `json:"anyOf"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -636,8 +668,9 @@ type MultiSelectPropertySchema struct {
 	// Values to choose from.
 	Items MultiSelectItems `json:"items"`
 	// Values chosen at the start. Absent or null: none.
-	Default []string        `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default []string `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -678,7 +711,8 @@ type MessageMCPRequest struct {
 	Method string `json:"method"`
 	// MCP parameters. Absent or null: none.
 	Params json.RawMessage `json:"params,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -705,7 +739,8 @@ type InitializeResponse struct {
 	AuthMethods []AuthMethod `json:"authMethods,omitzero"`
 	// Name and version of the agent. Optional today, meant to become required.
 	AgentInfo *Implementation `json:"agentInfo,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -724,7 +759,8 @@ type AgentCapabilities struct {
 	Auth *AgentAuthCapabilities `json:"auth,omitzero"`
 	// `providers/*` works. Absent or null: it does not.
 	Providers *ProvidersCapabilities `json:"providers,omitzero"`
-	Meta      json.RawMessage        `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -737,8 +773,9 @@ type PromptCapabilities struct {
 	// Prompts may hold audio. Default false.
 	Audio bool `json:"audio,omitzero"`
 	// Prompts may hold embedded resources, that is the contents of files. Default false.
-	EmbeddedContext bool            `json:"embeddedContext,omitzero"`
-	Meta            json.RawMessage `json:"_meta,omitzero"`
+	EmbeddedContext bool `json:"embeddedContext,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -750,7 +787,8 @@ type MCPCapabilities struct {
 	// MCP servers over server-sent events work. Default false.
 	SSE bool `json:"sse,omitzero"`
 	// MCP servers over this ACP connection work. Default false.
-	ACP  bool            `json:"acp,omitzero"`
+	ACP bool `json:"acp,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -780,7 +818,8 @@ type SessionCapabilities struct {
 	Resume *SessionResumeCapabilities `json:"resume,omitzero"`
 	// `session/close` works.
 	Close *SessionCloseCapabilities `json:"close,omitzero"`
-	Meta  json.RawMessage           `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -788,6 +827,7 @@ type SessionCapabilities struct {
 // SessionListCapabilities: marks that the agent offers `session/list`. No members of its own
 // yet.
 type SessionListCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -796,6 +836,7 @@ type SessionListCapabilities struct {
 // SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
 // own yet.
 type SessionDeleteCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -804,6 +845,7 @@ type SessionDeleteCapabilities struct {
 // SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
 type SessionAdditionalDirectoriesCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -814,7 +856,8 @@ type SessionAdditionalDirectoriesCapabilities struct {
 type SessionSystemPromptCapabilities struct {
 	// Modes on offer besides `append`. Absent or null: none.
 	Mode *SessionSystemPromptModeCapabilities `json:"mode,omitzero"`
-	Meta json.RawMessage                      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -824,7 +867,8 @@ type SessionSystemPromptCapabilities struct {
 type SessionSystemPromptModeCapabilities struct {
 	// The built-in instructions can be replaced. Absent or null: they cannot.
 	Override *SessionSystemPromptOverrideCapabilities `json:"override,omitzero"`
-	Meta     json.RawMessage                          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -832,6 +876,7 @@ type SessionSystemPromptModeCapabilities struct {
 // SessionSystemPromptOverrideCapabilities: marks that a system prompt may replace the built-in
 // instructions. No members of its own yet.
 type SessionSystemPromptOverrideCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -840,6 +885,7 @@ type SessionSystemPromptOverrideCapabilities struct {
 // SessionForkCapabilities: marks that the agent offers `session/fork`. No members of its own
 // yet.
 type SessionForkCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -848,6 +894,7 @@ type SessionForkCapabilities struct {
 // SessionArchiveCapabilities: marks that the agent offers `session/archive` and
 // `session/unarchive`, filters lists by it and reports it. No members of its own yet.
 type SessionArchiveCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -856,6 +903,7 @@ type SessionArchiveCapabilities struct {
 // SessionStatusCapabilities: marks that the agent offers `session/status`. No members of its
 // own yet.
 type SessionStatusCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -864,6 +912,7 @@ type SessionStatusCapabilities struct {
 // SessionTitleCapabilities: marks that the agent offers `session/set_title`. No members of its
 // own yet.
 type SessionTitleCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -872,6 +921,7 @@ type SessionTitleCapabilities struct {
 // SessionResumeCapabilities: marks that the agent offers `session/resume`. No members of its
 // own yet.
 type SessionResumeCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -880,6 +930,7 @@ type SessionResumeCapabilities struct {
 // SessionCloseCapabilities: marks that the agent offers `session/close`. No members of its own
 // yet.
 type SessionCloseCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -891,7 +942,8 @@ type AgentAuthCapabilities struct {
 	Status *AuthStatusCapabilities `json:"status,omitzero"`
 	// `logout` works. Absent or null: it does not.
 	Logout *LogoutCapabilities `json:"logout,omitzero"`
-	Meta   json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -899,6 +951,7 @@ type AgentAuthCapabilities struct {
 // AuthStatusCapabilities: marks that the agent offers `auth/status`. No members of its own
 // yet.
 type AuthStatusCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -906,6 +959,7 @@ type AuthStatusCapabilities struct {
 
 // LogoutCapabilities: marks that the agent offers `logout`. No members of its own yet.
 type LogoutCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -913,6 +967,7 @@ type LogoutCapabilities struct {
 
 // ProvidersCapabilities: marks that the agent offers `providers/*`. No members of its own yet.
 type ProvidersCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -932,8 +987,9 @@ type AuthMethodTerminal struct {
 	Args []string `json:"args,omitzero"`
 	// Variables to add to the usual environment of the agent; they win over variables with the
 	// same name. Never printed by String.
-	Env  map[string]string `json:"env,omitzero"`
-	Meta json.RawMessage   `json:"_meta,omitzero"`
+	Env map[string]string `json:"env,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -948,7 +1004,8 @@ type AuthMethodAgent struct {
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -960,8 +1017,9 @@ type Implementation struct {
 	// Name to show to people. Absent or null: show `name`.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Version of the program, for display and diagnosis, such as 1.4.0.
-	Version string          `json:"version"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Version string `json:"version"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -971,6 +1029,7 @@ type Implementation struct {
 // Result of the request authenticate, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type AuthenticateResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -982,8 +1041,9 @@ type AuthenticateResponse struct {
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ListProvidersResponse struct {
 	// All providers; keys and other secrets are never included.
-	Providers []ProviderInfo  `json:"providers"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	Providers []ProviderInfo `json:"providers"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -998,7 +1058,8 @@ type ProviderInfo struct {
 	Required bool `json:"required"`
 	// What it uses now, without secrets. Absent or null: it is disabled.
 	Current *ProviderCurrentConfig `json:"current,omitzero"`
-	Meta    json.RawMessage        `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1008,8 +1069,9 @@ type ProviderCurrentConfig struct {
 	// API protocol in use.
 	APIType LLMProtocol `json:"apiType"`
 	// Address in use.
-	BaseURL string          `json:"baseUrl"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	BaseURL string `json:"baseUrl"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1019,6 +1081,7 @@ type ProviderCurrentConfig struct {
 // Result of the request providers/set, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type SetProviderResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1029,6 +1092,7 @@ type SetProviderResponse struct {
 // Result of the request providers/disable, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type DisableProviderResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1039,6 +1103,7 @@ type DisableProviderResponse struct {
 // Result of the request logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type LogoutResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1053,8 +1118,9 @@ type AuthStatusResponse struct {
 	// value as `unknown`.
 	State AuthState `json:"state"`
 	// Accounts the agent has, to show. Absent or empty: none reported.
-	Accounts []AuthAccount   `json:"accounts,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Accounts []AuthAccount `json:"accounts,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1072,7 +1138,8 @@ type AuthAccount struct {
 	Email acp.Opt[string] `json:"email,omitzero"`
 	// Organization or team. Absent or null: not told.
 	Organization acp.Opt[string] `json:"organization,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1089,7 +1156,8 @@ type NewSessionResponse struct {
 	Modes *SessionModeState `json:"modes,omitzero"`
 	// Config options with their values. Absent or null: the agent has none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1099,8 +1167,9 @@ type SessionModeState struct {
 	// The mode the agent works in now.
 	CurrentModeID SessionModeID `json:"currentModeId"`
 	// Modes the user can choose from.
-	AvailableModes []SessionMode   `json:"availableModes"`
-	Meta           json.RawMessage `json:"_meta,omitzero"`
+	AvailableModes []SessionMode `json:"availableModes"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1113,7 +1182,8 @@ type SessionMode struct {
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1129,7 +1199,8 @@ type SessionConfigOption struct {
 	// What the setting is about, for icons, keys and placement only. Absent or null: nothing in
 	// particular.
 	Category acp.Opt[SessionConfigOptionCategory] `json:"category,omitzero"`
-	Meta     json.RawMessage                      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SessionConfigOptionVariant
 }
@@ -1151,7 +1222,8 @@ type SessionConfigSelectOption struct {
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1164,7 +1236,8 @@ type SessionConfigSelectGroup struct {
 	Name string `json:"name"`
 	// Values of the group.
 	Options []SessionConfigSelectOption `json:"options"`
-	Meta    json.RawMessage             `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1198,7 +1271,8 @@ type LoadSessionResponse struct {
 	Modes *SessionModeState `json:"modes,omitzero"`
 	// Config options with their values. Absent or null: the agent has none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1212,7 +1286,8 @@ type ListSessionsResponse struct {
 	Sessions []SessionInfo `json:"sessions"`
 	// Opaque position of the next page. Absent or null: this page is the last.
 	NextCursor acp.Opt[string] `json:"nextCursor,omitzero"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1229,8 +1304,9 @@ type SessionInfo struct {
 	// Time of the last activity, ISO 8601. Absent or null: unknown.
 	UpdatedAt acp.Opt[string] `json:"updatedAt,omitzero"`
 	// True if it is archived. Absent or null: not told. Agents that can archive always tell.
-	Archived acp.Opt[bool]   `json:"archived,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Archived acp.Opt[bool] `json:"archived,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1240,6 +1316,7 @@ type SessionInfo struct {
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 type DeleteSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1256,7 +1333,8 @@ type ForkSessionResponse struct {
 	Modes *SessionModeState `json:"modes,omitzero"`
 	// Config options with their values. Absent or null: the agent has none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1267,6 +1345,7 @@ type ForkSessionResponse struct {
 // Result of the request session/archive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type ArchiveSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1278,6 +1357,7 @@ type ArchiveSessionResponse struct {
 // Result of the request session/unarchive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type UnarchiveSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1290,8 +1370,9 @@ type UnarchiveSessionResponse struct {
 // Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatusResponse struct {
 	// Whether the session is in memory. Treat an unknown value as `saved`.
-	Status SessionStatus   `json:"status"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Status SessionStatus `json:"status"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1302,8 +1383,9 @@ type SessionStatusResponse struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SetSessionTitleResponse struct {
 	// The title as stored; show this one.
-	Title string          `json:"title"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Title string `json:"title"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1317,7 +1399,8 @@ type ResumeSessionResponse struct {
 	Modes *SessionModeState `json:"modes,omitzero"`
 	// Config options with their values. Absent or null: the agent has none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1327,6 +1410,7 @@ type ResumeSessionResponse struct {
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type CloseSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1337,6 +1421,7 @@ type CloseSessionResponse struct {
 // Result of the request session/set_mode, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 type SetSessionModeResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1350,7 +1435,8 @@ type SetSessionModeResponse struct {
 type SetSessionConfigOptionResponse struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1363,8 +1449,9 @@ type PromptResponse struct {
 	// Why the turn ended.
 	StopReason StopReason `json:"stopReason"`
 	// Tokens used. Absent or null: not reported.
-	Usage *Usage          `json:"usage,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Usage *Usage `json:"usage,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1383,7 +1470,8 @@ type Usage struct {
 	CachedReadTokens acp.Opt[uint64] `json:"cachedReadTokens,omitzero"`
 	// Tokens written to the cache. Absent or null: not reported.
 	CachedWriteTokens acp.Opt[uint64] `json:"cachedWriteTokens,omitzero"`
-	Meta              json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1402,8 +1490,9 @@ type ExtResponse struct {
 type SessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// What happened.
-	Update SessionUpdate   `json:"update"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Update SessionUpdate `json:"update"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1424,7 +1513,8 @@ type ContentChunk struct {
 	// The message the piece belongs to; another id begins another message. Absent or null: the
 	// agent does not tell.
 	MessageID acp.Opt[MessageID] `json:"messageId,omitzero"`
-	Meta      json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1451,7 +1541,8 @@ type ToolCall struct {
 	RawInput json.RawMessage `json:"rawInput,omitzero"`
 	// Result of the tool, any JSON.
 	RawOutput json.RawMessage `json:"rawOutput,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1464,7 +1555,8 @@ type PlanEntry struct {
 	Priority PlanEntryPriority `json:"priority"`
 	// How far the step got.
 	Status PlanEntryStatus `json:"status"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1474,8 +1566,9 @@ type PlanEntry struct {
 // It is the variant "plan" of SessionUpdate.
 type Plan struct {
 	// All steps, in order.
-	Entries []PlanEntry     `json:"entries"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Entries []PlanEntry `json:"entries"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1495,8 +1588,9 @@ type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// All steps, in order; replaces what the plan held.
-	Entries []PlanEntry     `json:"entries"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Entries []PlanEntry `json:"entries"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1507,7 +1601,8 @@ type PlanFile struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// Address of the file.
-	URI  string          `json:"uri"`
+	URI string `json:"uri"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1519,8 +1614,9 @@ type PlanMarkdown struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// The text.
-	Content string          `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content string `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1530,7 +1626,8 @@ type PlanMarkdown struct {
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
-	Meta json.RawMessage   `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1539,8 +1636,9 @@ type PlanUpdate struct {
 // It is the variant "plan_removed" of SessionUpdate.
 type PlanRemoved struct {
 	// The plan meant.
-	PlanID PlanID          `json:"planId"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	PlanID PlanID `json:"planId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1553,7 +1651,8 @@ type AvailableCommand struct {
 	Description string `json:"description"`
 	// What may follow the name. Absent or null: nothing.
 	Input AvailableCommandInput `json:"input,omitzero"`
-	Meta  json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1562,7 +1661,8 @@ type AvailableCommand struct {
 // It is the variant unstructured of AvailableCommandInput.
 type UnstructuredCommandInput struct {
 	// What to show while the user has typed nothing yet.
-	Hint string          `json:"hint"`
+	Hint string `json:"hint"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1573,7 +1673,8 @@ type UnstructuredCommandInput struct {
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1583,8 +1684,9 @@ type AvailableCommandsUpdate struct {
 // It is the variant "current_mode_update" of SessionUpdate.
 type CurrentModeUpdate struct {
 	// The mode from now on.
-	CurrentModeID SessionModeID   `json:"currentModeId"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	CurrentModeID SessionModeID `json:"currentModeId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1594,7 +1696,8 @@ type CurrentModeUpdate struct {
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1606,7 +1709,8 @@ type SessionInfoUpdate struct {
 	Title acp.Patch[string] `json:"title,omitzero"`
 	// Time of the last activity, ISO 8601. Null removes it, absent leaves it.
 	UpdatedAt acp.Patch[string] `json:"updatedAt,omitzero"`
-	Meta      json.RawMessage   `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1616,8 +1720,9 @@ type Cost struct {
 	// The sum so far, in units of `currency`.
 	Amount float64 `json:"amount"`
 	// ISO 4217 code such as USD, or another unit such as credits.
-	Currency string          `json:"currency"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Currency string `json:"currency"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1630,7 +1735,8 @@ type UsageUpdate struct {
 	// Size of the context window in tokens.
 	Size uint64 `json:"size"`
 	// Cost of the session so far. Absent or null: not reported.
-	Cost *Cost           `json:"cost,omitzero"`
+	Cost *Cost `json:"cost,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1646,7 +1752,8 @@ type Notice struct {
 	Title string `json:"title"`
 	// Further plain text. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1664,7 +1771,7 @@ type CompactionUpdate struct {
 	Summary acp.Patch[[]ContentBlock] `json:"summary,omitzero"`
 	// Why it failed, for people. Null removes it, absent leaves it.
 	Error acp.Patch[string] `json:"error,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1677,8 +1784,9 @@ type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
 	// The piece, to append.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1688,7 +1796,8 @@ type CompactionSummaryChunk struct {
 type SubagentSessionCapabilities struct {
 	// The child's work may be cancelled. Absent or null: it may not.
 	Cancel *SessionCancelCapabilities `json:"cancel,omitzero"`
-	Meta   json.RawMessage            `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1696,6 +1805,7 @@ type SubagentSessionCapabilities struct {
 // SessionCancelCapabilities: marks that the work of a child session may be cancelled; the
 // session goes on. No members of its own yet.
 type SessionCancelCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1713,6 +1823,7 @@ type StateUpdateOther struct {
 // RunningStateUpdate: the session is at work.
 // It is the variant "running" of StateUpdate.
 type RunningStateUpdate struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1731,8 +1842,9 @@ type ErrorStopReason struct {
 // It is the variant "idle" of StateUpdate.
 type IdleStateUpdate struct {
 	// Tokens used by the work that ended. Absent or null: not reported.
-	Usage *Usage          `json:"usage,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Usage *Usage `json:"usage,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "stopReason", and the rest of the object. It must not
 	// be nil.
 	Variant IdleStateUpdateVariant
@@ -1792,6 +1904,7 @@ type IdleStateUpdateOther struct {
 // RequiresActionStateUpdate: the session is stuck until the user acts.
 // It is the variant "requires_action" of StateUpdate.
 type RequiresActionStateUpdate struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1801,6 +1914,7 @@ type RequiresActionStateUpdate struct {
 // nothing; a later report replaces it.
 // It is the variant "unknown" of StateUpdate.
 type UnknownStateUpdate struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1827,7 +1941,7 @@ type SubagentUpdate struct {
 	// Absolute further roots of the child. Null: those of its parent; absent leaves them; empty:
 	// none.
 	AdditionalDirectories acp.Patch[[]string] `json:"additionalDirectories,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1850,7 +1964,7 @@ type SessionMessage struct {
 	RecipientMessageID acp.Patch[MessageID] `json:"recipientMessageId,omitzero"`
 	// The whole message. Null or empty removes it, absent leaves it.
 	Content acp.Patch[[]ContentBlock] `json:"content,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1863,8 +1977,9 @@ type SessionMessageChunk struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
 	// The piece, to append.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1876,8 +1991,9 @@ type SessionMessageChunk struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CompleteElicitationNotification struct {
 	// The request for input that is done.
-	ElicitationID ElicitationID   `json:"elicitationId"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	ElicitationID ElicitationID `json:"elicitationId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1892,8 +2008,9 @@ type AuthStatusUpdateNotification struct {
 	// value as `unknown`.
 	State AuthState `json:"state"`
 	// Accounts the agent has, to show. Absent or empty: none reported.
-	Accounts []AuthAccount   `json:"accounts,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Accounts []AuthAccount `json:"accounts,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1917,7 +2034,8 @@ type InitializeRequest struct {
 	ClientCapabilities *ClientCapabilities `json:"clientCapabilities,omitzero"`
 	// Name and version of the client. Optional today, meant to become required.
 	ClientInfo *Implementation `json:"clientInfo,omitzero"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1940,7 +2058,8 @@ type ClientCapabilities struct {
 	Auth *AuthCapabilities `json:"auth,omitzero"`
 	// Ways to ask the user for input. Absent or null: the agent must not ask.
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitzero"`
-	Meta        json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1950,8 +2069,9 @@ type FileSystemCapabilities struct {
 	// `fs/read_text_file` works. Default false.
 	ReadTextFile bool `json:"readTextFile,omitzero"`
 	// `fs/write_text_file` works. Default false.
-	WriteTextFile bool            `json:"writeTextFile,omitzero"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	WriteTextFile bool `json:"writeTextFile,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1964,7 +2084,8 @@ type ClientSessionCapabilities struct {
 	ConfigOptions *SessionConfigOptionsCapabilities `json:"configOptions,omitzero"`
 	// The client shows notices. Absent or null: the agent must not send them.
 	Notices *NoticeCapabilities `json:"notices,omitzero"`
-	Meta    json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1980,7 +2101,8 @@ type CompactionCapabilities struct {
 type SessionConfigOptionsCapabilities struct {
 	// On/off options work, in both directions. Absent or null: the agent must not offer them.
 	Boolean *BooleanConfigOptionCapabilities `json:"boolean,omitzero"`
-	Meta    json.RawMessage                  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1988,6 +2110,7 @@ type SessionConfigOptionsCapabilities struct {
 // BooleanConfigOptionCapabilities: marks that the client handles on/off config options. No
 // members of its own yet.
 type BooleanConfigOptionCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2003,6 +2126,7 @@ type NoticeCapabilities struct {
 // SubagentCapabilities: marks that the client understands child sessions: their state, their
 // limits and messages between sessions. No members of its own yet.
 type SubagentCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2011,6 +2135,7 @@ type SubagentCapabilities struct {
 // PlanCapabilities: marks that the client understands `plan_update` and `plan_removed`. No
 // members of its own yet.
 type PlanCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2020,8 +2145,9 @@ type PlanCapabilities struct {
 // offers only those named here.
 type AuthCapabilities struct {
 	// The client can start the agent program again in an interactive terminal. Default false.
-	Terminal bool            `json:"terminal,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Terminal bool `json:"terminal,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2032,8 +2158,9 @@ type ElicitationCapabilities struct {
 	// The client can show forms. Absent or null: it cannot.
 	Form *ElicitationFormCapabilities `json:"form,omitzero"`
 	// The client can send the user to a URL. Absent or null: it cannot.
-	URL  *ElicitationURLCapabilities `json:"url,omitzero"`
-	Meta json.RawMessage             `json:"_meta,omitzero"`
+	URL *ElicitationURLCapabilities `json:"url,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2041,6 +2168,7 @@ type ElicitationCapabilities struct {
 // ElicitationFormCapabilities: marks that the client can show forms. No members of its own
 // yet.
 type ElicitationFormCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2049,6 +2177,7 @@ type ElicitationFormCapabilities struct {
 // ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
 // its own yet.
 type ElicitationURLCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2060,8 +2189,9 @@ type ElicitationURLCapabilities struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type AuthenticateRequest struct {
 	// A method from the agent's `initialize` response.
-	MethodID AuthMethodID    `json:"methodId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	MethodID AuthMethodID `json:"methodId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2071,6 +2201,7 @@ type AuthenticateRequest struct {
 // Params of the request providers/list, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ListProvidersRequest struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2090,7 +2221,8 @@ type SetProviderRequest struct {
 	BaseURL string `json:"baseUrl"`
 	// All headers to send, by name. Absent: none. They may hold secrets. Never printed by String.
 	Headers map[string]string `json:"headers,omitzero"`
-	Meta    json.RawMessage   `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2102,8 +2234,9 @@ type SetProviderRequest struct {
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type DisableProviderRequest struct {
 	// The provider to switch off.
-	ProviderID ProviderID      `json:"providerId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	ProviderID ProviderID `json:"providerId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2113,6 +2246,7 @@ type DisableProviderRequest struct {
 // Params of the request logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 type LogoutRequest struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2124,6 +2258,7 @@ type LogoutRequest struct {
 // Params of the request auth/status, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthStatusRequest struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2142,8 +2277,9 @@ type NewSessionRequest struct {
 	MCPServers []MCPServer `json:"mcpServers"`
 	// Instructions for the model. Absent or null: the agent's own. Needs the `systemPrompt`
 	// session capability.
-	SystemPrompt *SystemPrompt   `json:"systemPrompt,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2153,8 +2289,9 @@ type HTTPHeader struct {
 	// Header name, such as Authorization.
 	Name string `json:"name"`
 	// Header value; may be secret. Never printed by String.
-	Value string          `json:"value"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Value string `json:"value"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2167,8 +2304,9 @@ type MCPServerHTTP struct {
 	// Address of the server.
 	URL string `json:"url"`
 	// Headers to send with every request; may be empty. They may hold secrets.
-	Headers []HTTPHeader    `json:"headers"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Headers []HTTPHeader `json:"headers"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2181,8 +2319,9 @@ type MCPServerSSE struct {
 	// Address of the server.
 	URL string `json:"url"`
 	// Headers to send with every request; may be empty. They may hold secrets.
-	Headers []HTTPHeader    `json:"headers"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Headers []HTTPHeader `json:"headers"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2194,8 +2333,9 @@ type MCPServerACP struct {
 	// Label of the server.
 	Name string `json:"name"`
 	// Name for `mcp/message`. Unique on the connection.
-	ServerID MCPServerACPID  `json:"serverId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	ServerID MCPServerACPID `json:"serverId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2210,7 +2350,8 @@ type MCPServerStdio struct {
 	// Arguments of the program; may be empty.
 	Args []string `json:"args"`
 	// Variables to set for the program; may be empty. They may hold secrets.
-	Env  []EnvVariable   `json:"env"`
+	Env []EnvVariable `json:"env"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2222,8 +2363,9 @@ type SystemPrompt struct {
 	// How they combine with the agent's own. An unknown mode is an error.
 	Mode SystemPromptMode `json:"mode"`
 	// The instructions, not empty. Text always works; nothing else may be sent yet.
-	Content []ContentBlock  `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content []ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2244,8 +2386,9 @@ type LoadSessionRequest struct {
 	SessionID             SessionID `json:"sessionId"`
 	// Instructions for the model; repeat what the session was made with. Absent or null: the
 	// stored or the agent's own.
-	SystemPrompt *SystemPrompt   `json:"systemPrompt,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2262,7 +2405,8 @@ type ListSessionsRequest struct {
 	Cursor acp.Opt[string] `json:"cursor,omitzero"`
 	// Whether to list archived sessions; keep it for all pages. Absent or null: `exclude`.
 	Archived acp.Opt[SessionArchiveFilter] `json:"archived,omitzero"`
-	Meta     json.RawMessage               `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2273,8 +2417,9 @@ type ListSessionsRequest struct {
 // Params of the request session/delete, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 type DeleteSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2295,8 +2440,9 @@ type ForkSessionRequest struct {
 	MCPServers []MCPServer `json:"mcpServers,omitzero"`
 	// Instructions for the model; repeat those of the source. Absent or null: the source's or the
 	// agent's own.
-	SystemPrompt *SystemPrompt   `json:"systemPrompt,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2307,8 +2453,9 @@ type ForkSessionRequest struct {
 // Params of the request session/archive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type ArchiveSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2319,8 +2466,9 @@ type ArchiveSessionRequest struct {
 // Params of the request session/unarchive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type UnarchiveSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2331,8 +2479,9 @@ type UnarchiveSessionRequest struct {
 // Params of the request session/status, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatusRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2346,8 +2495,9 @@ type SetSessionTitleRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The new title. The agent may tidy it up; one that is then empty or invalid is an error
 	// -32602.
-	Title string          `json:"title"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Title string `json:"title"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2368,8 +2518,9 @@ type ResumeSessionRequest struct {
 	MCPServers []MCPServer `json:"mcpServers,omitzero"`
 	// Instructions for the model; repeat what the session was made with. Absent or null: the
 	// stored or the agent's own.
-	SystemPrompt *SystemPrompt   `json:"systemPrompt,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2380,8 +2531,9 @@ type ResumeSessionRequest struct {
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type CloseSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2393,8 +2545,9 @@ type CloseSessionRequest struct {
 type SetSessionModeRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// One of the modes on offer.
-	ModeID SessionModeID   `json:"modeId"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	ModeID SessionModeID `json:"modeId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2407,7 +2560,8 @@ type SetSessionConfigOptionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The setting to change.
 	ConfigID SessionConfigID `json:"configId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
 }
@@ -2439,8 +2593,9 @@ type SetSessionConfigOptionRequestValueID struct {
 type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message. Text and resource links always work, other content needs a prompt capability.
-	Prompt []ContentBlock  `json:"prompt"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Prompt []ContentBlock `json:"prompt"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2450,6 +2605,7 @@ type PromptRequest struct {
 // Result of the request fs/write_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type WriteTextFileResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2461,8 +2617,9 @@ type WriteTextFileResponse struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 type ReadTextFileResponse struct {
 	// The text.
-	Content string          `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content string `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2474,7 +2631,8 @@ type ReadTextFileResponse struct {
 type RequestPermissionResponse struct {
 	// What the user decided.
 	Outcome RequestPermissionOutcome `json:"outcome"`
-	Meta    json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2501,7 +2659,8 @@ type RequestPermissionOutcomeOther struct {
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2512,8 +2671,9 @@ type SelectedPermissionOutcome struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type CreateTerminalResponse struct {
 	// Name for the other terminal requests; valid until `terminal/release`.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2529,7 +2689,8 @@ type TerminalOutputResponse struct {
 	Truncated bool `json:"truncated"`
 	// How the command ended. Absent or null: it still runs.
 	ExitStatus *TerminalExitStatus `json:"exitStatus,omitzero"`
-	Meta       json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2540,7 +2701,8 @@ type TerminalExitStatus struct {
 	ExitCode acp.Opt[uint32] `json:"exitCode,omitzero"`
 	// Signal that ended it, such as SIGKILL. Absent or null: it exited by itself.
 	Signal acp.Opt[string] `json:"signal,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2550,6 +2712,7 @@ type TerminalExitStatus struct {
 // Result of the request terminal/release, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type ReleaseTerminalResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2564,7 +2727,8 @@ type WaitForTerminalExitResponse struct {
 	ExitCode acp.Opt[uint32] `json:"exitCode,omitzero"`
 	// Signal that ended it, such as SIGKILL. Absent or null: it exited by itself.
 	Signal acp.Opt[string] `json:"signal,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2574,6 +2738,7 @@ type WaitForTerminalExitResponse struct {
 // Result of the request terminal/kill, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type KillTerminalResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2584,6 +2749,7 @@ type KillTerminalResponse struct {
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "action", and the rest of the object. It must not be
 	// nil.
@@ -2628,7 +2794,8 @@ type ElicitationAcceptAction struct {
 type MessageMCPResponseResult struct {
 	// What the MCP server returned, any JSON.
 	Result json.RawMessage `json:"result"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2637,8 +2804,9 @@ type MessageMCPResponseResult struct {
 // It is the variant Error of MessageMCPResponse.
 type MessageMCPResponseError struct {
 	// Why the MCP request failed.
-	Error MCPError        `json:"error"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Error MCPError `json:"error"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2661,8 +2829,9 @@ type MCPError struct {
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CancelNotification struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2681,7 +2850,8 @@ type MessageMCPNotification struct {
 	Method string `json:"method"`
 	// MCP parameters. Absent or null: none.
 	Params json.RawMessage `json:"params,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2693,8 +2863,9 @@ type MessageMCPNotification struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/cancellation
 type CancelRequestNotification struct {
 	// The request to stop, sent earlier by the same side.
-	RequestID acp.RequestID   `json:"requestId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	RequestID acp.RequestID `json:"requestId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2711,7 +2882,8 @@ type ProxySuccessorRequest struct {
 	// Parameters of the wrapped request, an object or array passed on unchanged. Absent or null:
 	// none.
 	Params json.RawMessage `json:"params,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2736,7 +2908,8 @@ type ProxySuccessorNotification struct {
 	// Parameters of the wrapped notification, an object or array passed on unchanged. Absent or
 	// null: none.
 	Params json.RawMessage `json:"params,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }

@@ -4,11 +4,10 @@ package unstable
 
 import "github.com/hermes-nvim/hermes/acp/internal/jx"
 
-var tagOfToolCallContent = []string{"type"}
-
 func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -16,7 +15,6 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfToolCallContent}
 	switch string(tag) {
 	case "content":
 		x := new(Content)
@@ -75,11 +73,10 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 	return v, nil
 }
 
-var tagOfContentBlock = []string{"type"}
-
 func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -87,7 +84,6 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfContentBlock}
 	switch string(tag) {
 	case "text":
 		x := new(TextContent)
@@ -203,11 +199,10 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 	return v, nil
 }
 
-var tagOfCreateElicitationRequestVariant = []string{"mode"}
-
 func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("mode")
+	o := jx.Outer{Up: outer, Tag: "mode"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -215,7 +210,6 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 		d.NoTag(m, "mode")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationRequestVariant}
 	switch string(tag) {
 	case "form":
 		x := new(ElicitationFormMode)
@@ -269,11 +263,10 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 	return v.appendMembers(b)
 }
 
-var tagOfElicitationPropertySchema = []string{"type"}
-
 func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationPropertySchema {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -281,7 +274,6 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfElicitationPropertySchema}
 	switch string(tag) {
 	case "string":
 		x := new(StringPropertySchema)
@@ -352,10 +344,9 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 	return v, nil
 }
 
-var tagOfMultiSelectItems = []string{"type"}
-
 func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -364,7 +355,6 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMultiSelectItems}
 	switch string(tag) {
 	case "string":
 		x := new(StringMultiSelectItems)
@@ -457,10 +447,9 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 	return v.appendMembers(b)
 }
 
-var tagOfAuthMethod = []string{"type"}
-
 func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -469,7 +458,6 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAuthMethod}
 	switch string(tag) {
 	case "terminal":
 		x := new(AuthMethodTerminal)
@@ -512,11 +500,10 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	return v, nil
 }
 
-var tagOfSessionConfigOptionVariant = []string{"type"}
-
 func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigOptionVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -524,7 +511,6 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionConfigOptionVariant}
 	switch string(tag) {
 	case "select":
 		x := new(SessionConfigSelect)
@@ -562,11 +548,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("value", "name") || d.EmptyArray() {
 			var x []SessionConfigSelectOption
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectOption{}
 				for d.More(']') {
 					var e SessionConfigSelectOption
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsUngrouped(x)
@@ -574,11 +561,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("group", "name", "options") {
 			var x []SessionConfigSelectGroup
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectGroup{}
 				for d.More(']') {
 					var e SessionConfigSelectGroup
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsGrouped(x)
@@ -634,11 +622,10 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 	return v, nil
 }
 
-var tagOfSessionUpdate = []string{"sessionUpdate"}
-
 func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("sessionUpdate")
+	o := jx.Outer{Up: outer, Tag: "sessionUpdate"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -646,7 +633,6 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 		d.NoTag(m, "sessionUpdate")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionUpdate}
 	switch string(tag) {
 	case "user_message_chunk":
 		x := new(UserMessageChunk)
@@ -801,11 +787,10 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 	return v, nil
 }
 
-var tagOfPlanUpdateContent = []string{"type"}
-
 func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -813,7 +798,6 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfPlanUpdateContent}
 	switch string(tag) {
 	case "items":
 		x := new(PlanItems)
@@ -908,11 +892,10 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	return v, nil
 }
 
-var tagOfStateUpdate = []string{"state"}
-
 func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("state")
+	o := jx.Outer{Up: outer, Tag: "state"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -920,7 +903,6 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 		d.NoTag(m, "state")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfStateUpdate}
 	switch string(tag) {
 	case "running":
 		x := new(RunningStateUpdate)
@@ -984,20 +966,17 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 	return v, nil
 }
 
-var tagOfIdleStateUpdateVariant = []string{"stopReason"}
-
 func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVariant {
-	tag, found := d.Tag("stopReason")
+	o := jx.Outer{Up: outer, Tag: "stopReason"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
 	if !found {
-		o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 		x := new(IdleStateUpdateNone)
 		x.decode(d, &o)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 	switch string(tag) {
 	case "end_turn":
 		x := new(IdleStateUpdateEndTurn)
@@ -1052,10 +1031,9 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	return v.appendMembers(b)
 }
 
-var tagOfMCPServer = []string{"type"}
-
 func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1064,7 +1042,6 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMCPServer}
 	switch string(tag) {
 	case "http":
 		x := new(MCPServerHTTP)
@@ -1119,10 +1096,9 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 	return v, nil
 }
 
-var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
-
 func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetSessionConfigOptionRequestVariant {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1131,7 +1107,6 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSetSessionConfigOptionRequestVariant}
 	switch string(tag) {
 	case "boolean":
 		x := new(SetSessionConfigOptionRequestBoolean)
@@ -1153,11 +1128,10 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	return v.appendMembers(b)
 }
 
-var tagOfRequestPermissionOutcome = []string{"outcome"}
-
 func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissionOutcome {
 	m := d.Mark()
-	tag, found := d.Tag("outcome")
+	o := jx.Outer{Up: outer, Tag: "outcome"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1165,7 +1139,6 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "outcome")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionOutcome}
 	switch string(tag) {
 	case "cancelled":
 		x := new(RequestPermissionOutcomeCancelled)
@@ -1218,11 +1191,10 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 	return v, nil
 }
 
-var tagOfCreateElicitationResponseVariant = []string{"action"}
-
 func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationResponseVariant {
 	m := d.Mark()
-	tag, found := d.Tag("action")
+	o := jx.Outer{Up: outer, Tag: "action"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1230,7 +1202,6 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 		d.NoTag(m, "action")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationResponseVariant}
 	switch string(tag) {
 	case "accept":
 		x := new(ElicitationAcceptAction)
@@ -1273,11 +1244,12 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 	case '[':
 		var x []string
 		if d.Array() {
+			list := d.Mark()
 			x = []string{}
 			for d.More(']') {
 				var e string
 				e = d.Str()
-				x = append(x, e)
+				x = append(jx.Grow(d, x, list), e)
 			}
 		}
 		return ElicitationContentValueStringArray(x)

@@ -74,7 +74,8 @@ type RequestPermissionRequest struct {
 	Subject RequestPermissionSubject `json:"subject,omitzero"`
 	// Answers to choose from, at least one. At least 1 item.
 	Options []PermissionOption `json:"options"`
-	Meta    json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -113,7 +114,7 @@ type ToolCallUpdate struct {
 	// What the client may do to the call, such as cancel it. Replaced as a whole; null allows
 	// nothing, absent leaves it.
 	Capabilities acp.Patch[ToolCallCapabilities] `json:"capabilities,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -145,7 +146,8 @@ type Annotations struct {
 	LastModified acp.Opt[string] `json:"lastModified,omitzero"`
 	// Importance from 0 to 1. Absent or null: not rated. From 0 to 1.
 	Priority acp.Opt[float64] `json:"priority,omitzero"`
-	Meta     json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -156,8 +158,9 @@ type TextContent struct {
 	// The text.
 	Text string `json:"text"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -172,8 +175,9 @@ type ImageContent struct {
 	// Where the picture comes from. Absent or null: unknown. A URI.
 	URI acp.Opt[string] `json:"uri,omitzero"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -191,8 +195,9 @@ type AudioContent struct {
 	// Its media type, such as audio/wav.
 	MimeType MediaType `json:"mimeType"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -213,7 +218,8 @@ type Icon struct {
 	Sizes []string `json:"sizes,omitzero"`
 	// Background it is made for. Absent or null: either.
 	Theme acp.Opt[IconTheme] `json:"theme,omitzero"`
-	Meta  json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -236,8 +242,9 @@ type ResourceLink struct {
 	// Size in bytes. Absent or null: unknown.
 	Size acp.Opt[uint64] `json:"size,omitzero"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -251,7 +258,8 @@ type TextResourceContents struct {
 	URI string `json:"uri"`
 	// Media type of the text. Absent or null: unknown.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -265,7 +273,8 @@ type BlobResourceContents struct {
 	URI string `json:"uri"`
 	// Media type of the bytes. Absent or null: unknown.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -281,8 +290,9 @@ type EmbeddedResource struct {
 	// Address and contents.
 	Resource EmbeddedResourceResource `json:"resource"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -291,8 +301,9 @@ type EmbeddedResource struct {
 // It is the variant "content" of ToolCallContent.
 type Content struct {
 	// The piece.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -303,7 +314,8 @@ type DiffChange struct {
 	FileType acp.Opt[DiffFileType] `json:"fileType,omitzero"`
 	// Media type of the contents afterwards, or of the deleted file. Absent or null: unknown.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "operation", and the rest of the object. It must not be
 	// nil.
 	Variant DiffChangeVariant
@@ -341,7 +353,8 @@ type DiffPatch struct {
 	// How the text is written.
 	Format DiffPatchFormat `json:"format"`
 	// The patch.
-	Text string          `json:"text"`
+	Text string `json:"text"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -354,8 +367,9 @@ type Diff struct {
 	// What happened, file by file.
 	Changes []DiffChange `json:"changes"`
 	// The changes as text to show, maybe not all of them. Absent or null: none.
-	Patch *DiffPatch      `json:"patch,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Patch *DiffPatch `json:"patch,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -365,8 +379,9 @@ type Diff struct {
 // It is the variant "terminal" of ToolCallContent.
 type Terminal struct {
 	// The terminal.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -377,6 +392,7 @@ type ToolCallLocation struct {
 	Path AbsolutePath `json:"path"`
 	// Line number, counted from 1; 0 is an error. Absent or null: the whole file. At least 1.
 	Line acp.Opt[uint32] `json:"line,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -387,7 +403,8 @@ type ToolCallLocation struct {
 type ToolCallCapabilities struct {
 	// `tool_call/cancel` works for this call. Absent or null: it does not.
 	Cancel *ToolCallCancelCapabilities `json:"cancel,omitzero"`
-	Meta   json.RawMessage             `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -395,6 +412,7 @@ type ToolCallCapabilities struct {
 // ToolCallCancelCapabilities: marks that a tool call can be cancelled. No members of its own
 // yet.
 type ToolCallCancelCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -404,8 +422,9 @@ type ToolCallCancelCapabilities struct {
 // It is the variant "tool_call" of RequestPermissionSubject.
 type ToolCallPermissionSubject struct {
 	// The call, to be applied like a `tool_call_update` before asking.
-	ToolCall ToolCallUpdate  `json:"toolCall"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	ToolCall ToolCallUpdate `json:"toolCall"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -421,7 +440,8 @@ type CommandPermissionSubject struct {
 	ToolCallID acp.Opt[ToolCallID] `json:"toolCallId,omitzero"`
 	// The terminal it will run in. Absent or null: none known.
 	TerminalID acp.Opt[TerminalID] `json:"terminalId,omitzero"`
-	Meta       json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -434,7 +454,8 @@ type PermissionOption struct {
 	Name string `json:"name"`
 	// What the answer means, for icons, order and automatic decisions.
 	Kind PermissionOptionKind `json:"kind"`
-	Meta json.RawMessage      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -446,8 +467,9 @@ type PermissionOption struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationRequest struct {
 	// What is needed and why, for people.
-	Message string          `json:"message"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Message string `json:"message"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "mode", and the rest of the object. It must not be nil.
 	Variant CreateElicitationRequestVariant
 }
@@ -495,7 +517,8 @@ type ElicitationSchema struct {
 	Required []string `json:"required,omitzero"`
 	// Explanation of the form. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -517,7 +540,8 @@ type EnumOption struct {
 	Title string `json:"title"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -545,8 +569,9 @@ type StringPropertySchema struct {
 	Enum []string `json:"enum,omitzero"`
 	// Values to choose from, at least one, each with a label. Absent or null: none. At least 1
 	// item.
-	OneOf []EnumOption    `json:"oneOf,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	OneOf []EnumOption `json:"oneOf,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -564,7 +589,8 @@ type NumberPropertySchema struct {
 	Maximum acp.Opt[float64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[float64] `json:"default,omitzero"`
-	Meta    json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -581,8 +607,9 @@ type IntegerPropertySchema struct {
 	// Greatest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[int64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default acp.Opt[int64]  `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default acp.Opt[int64] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -595,8 +622,9 @@ type BooleanPropertySchema struct {
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default acp.Opt[bool]   `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default acp.Opt[bool] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -614,7 +642,8 @@ type MultiSelectItemsOther struct {
 // It is the variant "string" of MultiSelectItems.
 type StringMultiSelectItems struct {
 	// The values. At least 1 item.
-	Enum []string        `json:"enum"`
+	Enum []string `json:"enum"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -624,8 +653,9 @@ type StringMultiSelectItems struct {
 // It is the variant titled of MultiSelectItems.
 type TitledMultiSelectItems struct {
 	// The values with their labels. At least 1 item.
-	AnyOf []EnumOption    `json:"anyOf"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	AnyOf []EnumOption `json:"anyOf"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -644,8 +674,9 @@ type MultiSelectPropertySchema struct {
 	// Values to choose from.
 	Items MultiSelectItems `json:"items"`
 	// Values chosen at the start. Absent or null: none.
-	Default []string        `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default []string `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -693,8 +724,9 @@ type InitializeResponse struct {
 	// What the client may use. Absent: nothing beyond this request.
 	Capabilities *AgentCapabilities `json:"capabilities,omitzero"`
 	// Ways to sign in. Absent or empty: none, and `auth/login` and `auth/logout` do not work.
-	AuthMethods []AuthMethod    `json:"authMethods,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	AuthMethods []AuthMethod `json:"authMethods,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -706,8 +738,9 @@ type Implementation struct {
 	// Name to show to people. Absent or null: show `name`.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Version of the program, for display and diagnosis, such as 1.4.0.
-	Version string          `json:"version"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Version string `json:"version"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -720,7 +753,8 @@ type AgentCapabilities struct {
 	// Optional sign-in features on offer. Absent or null: none. `auth/login` does not depend on
 	// it.
 	Auth *AgentAuthCapabilities `json:"auth,omitzero"`
-	Meta json.RawMessage        `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -736,7 +770,8 @@ type SessionCapabilities struct {
 	Delete *SessionDeleteCapabilities `json:"delete,omitzero"`
 	// Session requests may name `additionalDirectories`.
 	AdditionalDirectories *SessionAdditionalDirectoriesCapabilities `json:"additionalDirectories,omitzero"`
-	Meta                  json.RawMessage                           `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -750,13 +785,15 @@ type PromptCapabilities struct {
 	Audio *PromptAudioCapabilities `json:"audio,omitzero"`
 	// Prompts may hold embedded resources. Absent or null: they may not.
 	EmbeddedContext *PromptEmbeddedContextCapabilities `json:"embeddedContext,omitzero"`
-	Meta            json.RawMessage                    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
 // PromptImageCapabilities: marks that prompts may hold images. No members of its own yet.
 type PromptImageCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -764,6 +801,7 @@ type PromptImageCapabilities struct {
 
 // PromptAudioCapabilities: marks that prompts may hold audio. No members of its own yet.
 type PromptAudioCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -772,6 +810,7 @@ type PromptAudioCapabilities struct {
 // PromptEmbeddedContextCapabilities: marks that prompts may hold embedded resources. No
 // members of its own yet.
 type PromptEmbeddedContextCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -783,13 +822,15 @@ type MCPCapabilities struct {
 	Stdio *MCPStdioCapabilities `json:"stdio,omitzero"`
 	// MCP servers over HTTP work. Absent or null: they do not.
 	HTTP *MCPHTTPCapabilities `json:"http,omitzero"`
-	Meta json.RawMessage      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
 // MCPStdioCapabilities: marks that MCP servers on stdio work. No members of its own yet.
 type MCPStdioCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -797,6 +838,7 @@ type MCPStdioCapabilities struct {
 
 // MCPHTTPCapabilities: marks that MCP servers over HTTP work. No members of its own yet.
 type MCPHTTPCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -805,6 +847,7 @@ type MCPHTTPCapabilities struct {
 // SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
 // own yet.
 type SessionDeleteCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -813,6 +856,7 @@ type SessionDeleteCapabilities struct {
 // SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
 type SessionAdditionalDirectoriesCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -821,6 +865,7 @@ type SessionAdditionalDirectoriesCapabilities struct {
 // AgentAuthCapabilities: optional sign-in features of an agent. Whether `auth/login` and
 // `auth/logout` work is told by `authMethods` instead.
 type AgentAuthCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -844,8 +889,9 @@ type EnvVariable struct {
 	// Variable name.
 	Name string `json:"name"`
 	// Variable value; may be secret. Never printed by String.
-	Value string          `json:"value"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Value string `json:"value"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -864,7 +910,8 @@ type AuthMethodTerminal struct {
 	Args []string `json:"args,omitzero"`
 	// Variables to add to the usual environment of the agent; they win over variables with the
 	// same name. Never printed by String.
-	Env  []EnvVariable   `json:"env,omitzero"`
+	Env []EnvVariable `json:"env,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -880,7 +927,8 @@ type AuthMethodAgent struct {
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -890,6 +938,7 @@ type AuthMethodAgent struct {
 // Result of the request auth/login, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LoginAuthResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -900,6 +949,7 @@ type LoginAuthResponse struct {
 // Result of the request auth/logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LogoutAuthResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -917,7 +967,8 @@ type NewSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
 	// Slash commands on offer. Absent or empty: none so far.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -933,7 +984,8 @@ type SessionConfigOption struct {
 	// What the setting is about, for icons, keys and placement only. Absent or null: nothing in
 	// particular.
 	Category acp.Opt[SessionConfigOptionCategory] `json:"category,omitzero"`
-	Meta     json.RawMessage                      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SessionConfigOptionVariant
 }
@@ -955,7 +1007,8 @@ type SessionConfigSelectOption struct {
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -968,7 +1021,8 @@ type SessionConfigSelectGroup struct {
 	Name string `json:"name"`
 	// Values of the group. At least 1 item.
 	Options []SessionConfigSelectOption `json:"options"`
-	Meta    json.RawMessage             `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1019,7 +1073,8 @@ type AvailableCommandInputOther struct {
 // It is the variant "text" of AvailableCommandInput.
 type TextCommandInput struct {
 	// What to show while the user has typed nothing yet.
-	Hint string          `json:"hint"`
+	Hint string `json:"hint"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1034,7 +1089,8 @@ type Command struct {
 	Description string `json:"description"`
 	// What may follow the name. Absent or null: nothing.
 	Input AvailableCommandInput `json:"input,omitzero"`
-	Meta  json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1048,7 +1104,8 @@ type ListSessionsResponse struct {
 	Sessions []SessionInfo `json:"sessions"`
 	// Opaque position of the next page, maybe empty text. Absent or null: this page is the last.
 	NextCursor acp.Opt[SessionListCursor] `json:"nextCursor,omitzero"`
-	Meta       json.RawMessage            `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1064,7 +1121,8 @@ type SessionInfo struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Time of the last activity, RFC 3339. Absent or null: unknown. RFC 3339.
 	UpdatedAt acp.Opt[string] `json:"updatedAt,omitzero"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1074,6 +1132,7 @@ type SessionInfo struct {
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 type DeleteSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1089,7 +1148,8 @@ type ResumeSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
 	// Slash commands on offer. Absent or empty: none so far.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1099,6 +1159,7 @@ type ResumeSessionResponse struct {
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type CloseSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1110,6 +1171,7 @@ type CloseSessionResponse struct {
 // Result of the request tool_call/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelToolCallResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1121,6 +1183,7 @@ type CancelToolCallResponse struct {
 // Result of the request terminal/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelTerminalResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1134,7 +1197,8 @@ type CancelTerminalResponse struct {
 type SetSessionConfigOptionResponse struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1146,8 +1210,9 @@ type SetSessionConfigOptionResponse struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PromptResponse struct {
 	// Name of the user message, the same as in the session update that shows it.
-	MessageID MessageID       `json:"messageId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	MessageID MessageID `json:"messageId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1166,7 +1231,8 @@ type UnsupportedProtocolVersionErrorData struct {
 	Requested ProtocolVersion `json:"requested"`
 	// The versions the agent speaks.
 	Supported []ProtocolVersion `json:"supported"`
-	Meta      json.RawMessage   `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1176,8 +1242,9 @@ type UnsupportedProtocolVersionErrorData struct {
 // It is the variant SessionNotFound of ErrorData.
 type SessionNotFoundErrorData struct {
 	// The session as the request named it.
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1190,8 +1257,9 @@ type SessionNotFoundErrorData struct {
 type UpdateSessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// What happened.
-	Update SessionUpdate   `json:"update"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Update SessionUpdate `json:"update"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1210,8 +1278,9 @@ type ContentChunk struct {
 	// The message the piece belongs to. Pieces of several messages may alternate.
 	MessageID MessageID `json:"messageId"`
 	// The piece, to append.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1224,7 +1293,7 @@ type UserMessage struct {
 	MessageID MessageID `json:"messageId"`
 	// The whole message. Null or empty removes it, absent leaves it.
 	Content acp.Patch[[]ContentBlock] `json:"content,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1238,7 +1307,7 @@ type AgentMessage struct {
 	MessageID MessageID `json:"messageId"`
 	// The whole message. Null or empty removes it, absent leaves it.
 	Content acp.Patch[[]ContentBlock] `json:"content,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1252,7 +1321,7 @@ type AgentThought struct {
 	MessageID MessageID `json:"messageId"`
 	// The whole thought. Null or empty removes it, absent leaves it.
 	Content acp.Patch[[]ContentBlock] `json:"content,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1271,8 +1340,9 @@ type BackgroundWorkOther struct {
 // It is the variant "terminal" of BackgroundWork.
 type BackgroundTerminal struct {
 	// The terminal.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1281,8 +1351,9 @@ type BackgroundTerminal struct {
 // It is the variant "tool_call" of BackgroundWork.
 type BackgroundToolCall struct {
 	// The tool call.
-	ToolCallID ToolCallID      `json:"toolCallId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	ToolCallID ToolCallID `json:"toolCallId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1292,7 +1363,8 @@ type BackgroundToolCall struct {
 type RunningStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
-	Meta       json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1312,7 +1384,8 @@ type ErrorStopReason struct {
 type IdleStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
-	Meta       json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "stopReason", and the rest of the object. It must not
 	// be nil.
 	Variant IdleStateUpdateVariant
@@ -1376,7 +1449,8 @@ type IdleStateUpdateOther struct {
 type RequiresActionStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
-	Meta       json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1398,7 +1472,8 @@ type ToolCallContentChunk struct {
 	ToolCallID ToolCallID `json:"toolCallId"`
 	// The item, to append.
 	Content ToolCallContent `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1406,7 +1481,8 @@ type ToolCallContentChunk struct {
 // TerminalOutput: the whole output of a terminal.
 type TerminalOutput struct {
 	// The bytes in base64. Base64; see Bytes.
-	Data string          `json:"data"`
+	Data string `json:"data"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1423,7 +1499,8 @@ type TerminalExitStatus struct {
 	ExitCode acp.Opt[int64] `json:"exitCode,omitzero"`
 	// Signal that ended it, such as SIGKILL. Absent or null: none or unknown.
 	Signal acp.Opt[string] `json:"signal,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1433,7 +1510,8 @@ type TerminalSize struct {
 	// Number of columns, 1 to 65535. From 1 to 65535.
 	Cols uint16 `json:"cols"`
 	// Number of rows, 1 to 65535. From 1 to 65535.
-	Rows uint16          `json:"rows"`
+	Rows uint16 `json:"rows"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1444,7 +1522,8 @@ type TerminalSize struct {
 type TerminalCapabilities struct {
 	// `terminal/cancel` works for this terminal. Absent or null: it does not.
 	Cancel *TerminalCancelCapabilities `json:"cancel,omitzero"`
-	Meta   json.RawMessage             `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1452,6 +1531,7 @@ type TerminalCapabilities struct {
 // TerminalCancelCapabilities: marks that a terminal can be cancelled. No members of its own
 // yet.
 type TerminalCancelCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1476,7 +1556,7 @@ type TerminalUpdate struct {
 	// What the client may do to it, such as cancel it. Replaced as a whole; null allows nothing,
 	// absent leaves it.
 	Capabilities acp.Patch[TerminalCapabilities] `json:"capabilities,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1489,7 +1569,8 @@ type TerminalOutputChunk struct {
 	TerminalID TerminalID `json:"terminalId"`
 	// The bytes in base64, to append. Each chunk is encoded on its own and may split a character.
 	// Base64; see Bytes.
-	Data string          `json:"data"`
+	Data string `json:"data"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1519,7 +1600,8 @@ type PlanEntry struct {
 	Priority PlanEntryPriority `json:"priority"`
 	// How far the step got.
 	Status PlanEntryStatus `json:"status"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1530,8 +1612,9 @@ type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// All steps, in order; replaces what the plan held.
-	Entries []PlanEntry     `json:"entries"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Entries []PlanEntry `json:"entries"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1541,7 +1624,8 @@ type PlanItems struct {
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
-	Meta json.RawMessage   `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1551,7 +1635,8 @@ type PlanUpdate struct {
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1561,7 +1646,8 @@ type AvailableCommandsUpdate struct {
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1573,7 +1659,7 @@ type SessionInfoUpdate struct {
 	Title acp.Patch[string] `json:"title,omitzero"`
 	// Time of the last activity, RFC 3339. Null removes it, absent leaves it. RFC 3339.
 	UpdatedAt acp.Patch[string] `json:"updatedAt,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1584,8 +1670,9 @@ type Cost struct {
 	// The sum so far, in units of `currency`.
 	Amount float64 `json:"amount"`
 	// ISO 4217 code such as USD, or another unit such as credits.
-	Currency string          `json:"currency"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Currency string `json:"currency"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1599,6 +1686,7 @@ type UsageUpdate struct {
 	Size uint64 `json:"size"`
 	// Cost of the session so far. Null removes it, absent leaves it.
 	Cost acp.Patch[Cost] `json:"cost,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1614,7 +1702,8 @@ type Notice struct {
 	Title string `json:"title"`
 	// Further plain text. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1631,7 +1720,7 @@ type CompactionUpdate struct {
 	Summary acp.Patch[[]ContentBlock] `json:"summary,omitzero"`
 	// Why it failed, for people. Null removes it, absent leaves it.
 	Error acp.Patch[string] `json:"error,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1644,8 +1733,9 @@ type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
 	// The piece, to append.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1657,8 +1747,9 @@ type CompactionSummaryChunk struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CompleteElicitationNotification struct {
 	// The request for input that is done.
-	ElicitationID ElicitationID   `json:"elicitationId"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	ElicitationID ElicitationID `json:"elicitationId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1682,7 +1773,8 @@ type InitializeRequest struct {
 	Info Implementation `json:"info"`
 	// What the agent may ask of this client. Absent: nothing.
 	Capabilities *ClientCapabilities `json:"capabilities,omitzero"`
-	Meta         json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1693,7 +1785,8 @@ type ClientCapabilities struct {
 	Auth *ClientAuthCapabilities `json:"auth,omitzero"`
 	// Ways to ask the user for input. Absent or null: the agent must not ask.
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitzero"`
-	Meta        json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1704,7 +1797,8 @@ type ClientAuthCapabilities struct {
 	// The client can start the agent program again in an interactive terminal. Absent or null: it
 	// cannot.
 	Terminal *TerminalAuthCapabilities `json:"terminal,omitzero"`
-	Meta     json.RawMessage           `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1712,6 +1806,7 @@ type ClientAuthCapabilities struct {
 // TerminalAuthCapabilities: marks that the client can start the agent program again in an
 // interactive terminal. No members of its own yet.
 type TerminalAuthCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1723,8 +1818,9 @@ type ElicitationCapabilities struct {
 	// The client can show forms. Absent or null: it cannot.
 	Form *ElicitationFormCapabilities `json:"form,omitzero"`
 	// The client can send the user to a URL. Absent or null: it cannot.
-	URL  *ElicitationURLCapabilities `json:"url,omitzero"`
-	Meta json.RawMessage             `json:"_meta,omitzero"`
+	URL *ElicitationURLCapabilities `json:"url,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1732,6 +1828,7 @@ type ElicitationCapabilities struct {
 // ElicitationFormCapabilities: marks that the client can show forms. No members of its own
 // yet.
 type ElicitationFormCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1740,6 +1837,7 @@ type ElicitationFormCapabilities struct {
 // ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
 // its own yet.
 type ElicitationURLCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1751,8 +1849,9 @@ type ElicitationURLCapabilities struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LoginAuthRequest struct {
 	// A method from the agent's `initialize` response.
-	MethodID AuthMethodID    `json:"methodId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	MethodID AuthMethodID `json:"methodId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1762,6 +1861,7 @@ type LoginAuthRequest struct {
 // Params of the request auth/logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LogoutAuthRequest struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1777,8 +1877,9 @@ type NewSessionRequest struct {
 	// More absolute directories the session may work in. Absent or empty: only `cwd`.
 	AdditionalDirectories []AbsolutePath `json:"additionalDirectories,omitzero"`
 	// MCP servers for the agent to connect to. Absent: none.
-	MCPServers []MCPServer     `json:"mcpServers,omitzero"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	MCPServers []MCPServer `json:"mcpServers,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1797,8 +1898,9 @@ type HTTPHeader struct {
 	// Header name, such as Authorization.
 	Name string `json:"name"`
 	// Header value; may be secret. Never printed by String.
-	Value string          `json:"value"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Value string `json:"value"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1812,8 +1914,9 @@ type MCPServerHTTP struct {
 	URL string `json:"url"`
 	// Headers to send with every request, except those the transport sets itself. They may hold
 	// secrets.
-	Headers []HTTPHeader    `json:"headers,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Headers []HTTPHeader `json:"headers,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1828,7 +1931,8 @@ type MCPServerStdio struct {
 	// Arguments of the program. Absent: none.
 	Args []string `json:"args,omitzero"`
 	// Variables to set for the program; the last of the same name wins. They may hold secrets.
-	Env  []EnvVariable   `json:"env,omitzero"`
+	Env []EnvVariable `json:"env,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1843,7 +1947,8 @@ type ListSessionsRequest struct {
 	Cwd acp.Opt[AbsolutePath] `json:"cwd,omitzero"`
 	// `nextCursor` of the page before. Absent or null: the first page.
 	Cursor acp.Opt[SessionListCursor] `json:"cursor,omitzero"`
-	Meta   json.RawMessage            `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1854,8 +1959,9 @@ type ListSessionsRequest struct {
 // Params of the request session/delete, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 type DeleteSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1877,8 +1983,9 @@ type ResumeSessionRequest struct {
 	// none.
 	MCPServers []MCPServer `json:"mcpServers,omitzero"`
 	// Where the replay begins. Absent or null: no replay. An unknown position is an error -32602.
-	ReplayFrom ReplayFrom      `json:"replayFrom,omitzero"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	ReplayFrom ReplayFrom `json:"replayFrom,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1895,6 +2002,7 @@ type ReplayFromOther struct {
 // ReplayFromStart: the beginning of the history the agent has kept.
 // It is the variant "start" of ReplayFrom.
 type ReplayFromStart struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1906,8 +2014,9 @@ type ReplayFromStart struct {
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type CloseSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1920,8 +2029,9 @@ type CloseSessionRequest struct {
 type CancelToolCallRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The call to cancel.
-	ToolCallID ToolCallID      `json:"toolCallId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	ToolCallID ToolCallID `json:"toolCallId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1934,8 +2044,9 @@ type CancelToolCallRequest struct {
 type CancelTerminalRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal to cancel.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1948,7 +2059,8 @@ type SetSessionConfigOptionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The setting to change.
 	ConfigID SessionConfigID `json:"configId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
 }
@@ -1991,8 +2103,9 @@ type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message, not empty. Text and resource links always work, other content needs a prompt
 	// capability. At least 1 item.
-	Prompt []ContentBlock  `json:"prompt"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Prompt []ContentBlock `json:"prompt"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2004,7 +2117,8 @@ type PromptRequest struct {
 type RequestPermissionResponse struct {
 	// What the user decided.
 	Outcome RequestPermissionOutcome `json:"outcome"`
-	Meta    json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2021,6 +2135,7 @@ type RequestPermissionOutcomeOther struct {
 // CancelledPermissionOutcome: no option was chosen, so the agent must not go ahead.
 // It is the variant "cancelled" of RequestPermissionOutcome.
 type CancelledPermissionOutcome struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2031,7 +2146,8 @@ type CancelledPermissionOutcome struct {
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2041,6 +2157,7 @@ type SelectedPermissionOutcome struct {
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "action", and the rest of the object. It must not be
 	// nil.
@@ -2085,8 +2202,9 @@ type ElicitationAcceptAction struct {
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CancelSessionNotification struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2098,8 +2216,9 @@ type CancelSessionNotification struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/cancellation
 type CancelRequestNotification struct {
 	// The request to stop, sent earlier by the same side.
-	RequestID acp.RequestID   `json:"requestId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	RequestID acp.RequestID `json:"requestId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }

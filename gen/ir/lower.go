@@ -2,6 +2,7 @@ package ir
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/schema"
@@ -27,8 +28,12 @@ func Lower(d *schema.Document, o Overlay) (*Spec, error) {
 		s.Types = append(s.Types, t)
 		s.ByName[n] = t
 	}
-	for i := range s.Types {
-		l.keys(s, s.Types[i])
+	l.cycles(s)
+	if len(l.errs) == 0 {
+		for _, t := range s.Types {
+			l.keys(s, t)
+			l.distinct(s, t)
+		}
 	}
 	if len(l.errs) == 0 {
 		s.Methods = l.methods(d, s)
@@ -37,6 +42,73 @@ func Lower(d *schema.Document, o Overlay) (*Spec, error) {
 		return nil, fmt.Errorf("%s: cannot be generated; teach gen/ir the shape or correct the schema:\n  %s", d.Name, strings.Join(l.errs, "\n  "))
 	}
 	return s, nil
+}
+
+// cycles fails when a definition is, merges in, or always contains itself, and
+// when what is merged in is no object.
+func (l *lowering) cycles(s *Spec) {
+	for _, t := range s.Types {
+		if t.Kind == Alias {
+			for seen, at := map[string]bool{}, t; at.Kind == Alias; at = s.ByName[at.Target] {
+				if seen[at.Name] {
+					l.fail(t.Node.Ptr, "stands for itself")
+					return // Resolve would not end
+				}
+				seen[at.Name] = true
+			}
+		}
+	}
+	acyclic := func(problem string, next func(*Type, func(string))) {
+		const open, done = 1, 2
+		state := map[string]int{}
+		var visit func(name string)
+		visit = func(name string) {
+			t := s.Resolve(name)
+			if state[t.Name] == open {
+				l.fail(t.Node.Ptr, "%s", problem)
+			}
+			if state[t.Name] != 0 {
+				return
+			}
+			state[t.Name] = open
+			next(t, visit)
+			state[t.Name] = done
+		}
+		for _, t := range s.Types {
+			visit(t.Name)
+		}
+	}
+	acyclic("is merged into itself", func(t *Type, visit func(string)) {
+		for _, v := range t.merged() {
+			switch to := s.Resolve(v.Ref); {
+			case to.Kind == Tagged, to.Kind == ByKeys, to.Kind == Object:
+				visit(v.Ref)
+			default:
+				l.fail(v.Node.Ptr, "merges in %s, which is a %s and not an object", v.Ref, to.Kind)
+			}
+		}
+	})
+	acyclic("contains itself as a required or three-state member: make the member optional", func(t *Type, visit func(string)) {
+		for _, f := range t.Fields {
+			if (f.Presence == Required || f.Presence == Patch) && f.Type.Ref != "" {
+				if to := s.Resolve(f.Type.Ref); to.Kind == Object || len(to.Fields) > 0 {
+					visit(f.Type.Ref)
+				}
+			}
+		}
+	})
+}
+
+// merged lists the variants that merge a definition into the object.
+func (t *Type) merged() []*Variant {
+	if t.Union == nil || t.Kind == ByType {
+		return nil
+	}
+	all := append([]*Variant{t.Union.Other, t.Union.Default, t.Union.Absent}, t.Union.Variants...)
+	if o := t.Union.Other; o != nil && o.Nested != nil {
+		all = append(all, o.Nested.Variants...)
+	}
+	return slices.DeleteFunc(all, func(v *Variant) bool { return v == nil || v.Ref == "" })
 }
 
 type lowering struct {

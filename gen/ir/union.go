@@ -1,6 +1,10 @@
 package ir
 
-import "github.com/hermes-nvim/hermes/schema"
+import (
+	"iter"
+
+	"github.com/hermes-nvim/hermes/schema"
+)
 
 // union fills t from the branches of n.
 func (l *lowering) union(t *Type, n *schema.Node, keyword string, branches []*schema.Node) {
@@ -70,6 +74,9 @@ func (l *lowering) branches(owner, ptr, keyword string, branches []*schema.Node)
 			l.fail(b.Ptr, "a branch that may be null beside its type")
 		}
 		v.Type, v.Ref = &ref, ref.Ref
+		if x := b.Get("minItems"); x != nil {
+			v.MinItems = x.Num.String()
+		}
 		if v.Title == "" {
 			l.fail(b.Ptr, "a branch without a title; nothing names it")
 		}
@@ -145,6 +152,61 @@ func (l *lowering) tagged(u *Union, owner string, b *schema.Node) {
 	*slot = v
 }
 
+// distinct fails when two parts of one object declare the same member: a tag,
+// a member shared by the variants, and those of the variant itself.
+func (l *lowering) distinct(s *Spec, t *Type) {
+	if t.Union == nil {
+		return
+	}
+	outer := map[string]bool{}
+	if t.Union.Tag != "" {
+		outer[t.Union.Tag] = true
+	}
+	for _, f := range t.Fields {
+		outer[f.Wire] = true
+	}
+	for _, v := range append([]*Variant{t.Union.Default, t.Union.Absent, t.Union.Other}, t.Union.Variants...) {
+		if v == nil {
+			continue
+		}
+		for name := range s.members(v) {
+			if outer[name] {
+				l.fail(v.Node.Ptr, "the member %q is declared by the union and by the variant", name)
+			}
+		}
+	}
+}
+
+// members ranges over the names that a variant declares, at any depth.
+func (s *Spec) members(v *Variant) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range v.Fields {
+			if !yield(f.Wire) {
+				return
+			}
+		}
+		t := s.Resolve(v.Ref)
+		if t == nil {
+			return
+		}
+		for _, f := range t.Fields {
+			if !yield(f.Wire) {
+				return
+			}
+		}
+		if t.Union == nil {
+			return
+		}
+		for _, inner := range t.Union.Variants {
+			for name := range s.members(inner) {
+				if !yield(name) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // keys finds out which members tell the variants of a key-selected union apart.
 func (l *lowering) keys(s *Spec, t *Type) {
 	u := t.Union
@@ -163,7 +225,7 @@ func (l *lowering) unionKeys(s *Spec, t *Type, u *Union) {
 	for _, v := range u.Variants {
 		if v.Ref != "" {
 			v.Keys = nil
-			for _, f := range s.ByName[v.Ref].Fields {
+			for _, f := range s.Resolve(v.Ref).Fields {
 				if f.Presence == Required {
 					v.Keys = append(v.Keys, f.Wire)
 				}

@@ -31,7 +31,9 @@ local function session_of(args)
   elseif #ids == 1 then
     return ids[1]
   end
-  say(#ids == 0 and "there is no session; :Hermes new" or "which session? " .. table.concat(ids, ", "))
+  say(
+    #ids == 0 and "there is no session; :Hermes new" or "which session? " .. table.concat(ids, ", ")
+  )
 end
 
 ---The state in a window of its own.
@@ -50,7 +52,11 @@ local function status()
     end
   end
   for _, ask in ipairs(state.pending) do
-    lines[#lines + 1] = ("waits for an answer: %s of %s (%s)"):format(ask.name, ask.agent, ask.requestId)
+    lines[#lines + 1] = ("waits for an answer: %s of %s (%s)"):format(
+      ask.name,
+      ask.agent,
+      ask.requestId
+    )
   end
   lines = vim.tbl_map(require("hermes.log").line, lines)
   local buf = vim.api.nvim_create_buf(false, true)

@@ -6,7 +6,7 @@ local M = {}
 ---@field args? string[]
 ---@field env? table<string, string> added to the environment
 ---@field cwd? string folder the agent starts in
----@field pass_env? string[] names of environment variables the agent gets, too; a final * stands for any rest
+---@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
 ---@field inherit_env? boolean give the agent the whole environment
 
 ---@class hermes.Config
@@ -23,7 +23,6 @@ M.defaults = {
     terminal_access = true,
     request_permissions = true,
     elicitation = true,
-    send_notifications = true, -- one line when an agent waits for you
   },
   buffer = {
     auto_save = true, -- write the file after an agent edited its buffer
@@ -57,6 +56,21 @@ local open = { agents = true, handlers = true, root_markers = true, ["host.cmd"]
 ---Keys without a default.
 local types = { ["host.cmd"] = "table" }
 
+---Keys of the Rust plugin of the same name that mean nothing here. They warn,
+---so that its configuration can be kept while moving over.
+local foreign = {
+  download = "the host is built or found, never downloaded",
+  distributions = "agents are installed by their own means",
+  progress = "hear of the events instead",
+  session = "agents keep their sessions",
+  terminal = "commands run in the host; hear TerminalData",
+  ["permissions.send_notifications"] = "hear PermissionRequest",
+  ["log.stdio"] = "the log is a file",
+  ["log.notification"] = "the log is a file",
+  ["log.message"] = "the log is a file",
+  ["log.file"] = "the log is at stdpath('log')",
+}
+
 local current = vim.deepcopy(M.defaults)
 
 ---@return hermes.Config
@@ -70,21 +84,33 @@ local function keys(t)
   return table.concat(list, ", ")
 end
 
+---@param given table
+---@param defaults table
+---@param path string
+---@return table checked a copy without foreign keys
 local function check(given, defaults, path)
+  local checked = {}
   for key, value in pairs(given) do
     local at = path == "" and tostring(key) or path .. "." .. tostring(key)
     local default = defaults[key]
     local want = types[at] or type(default)
-    if default == nil and not types[at] then
+    if foreign[at] then
+      require("hermes.log").notify(
+        vim.log.levels.WARN,
+        ("setup: %s has no effect: %s"):format(at, foreign[at])
+      )
+    elseif default == nil and not types[at] then
       error(("hermes.setup: unknown key %q; there are: %s"):format(at, keys(defaults)), 0)
-    end
-    if type(value) ~= want then
+    elseif type(value) ~= want then
       error(("hermes.setup: %s must be a %s, not a %s"):format(at, want, type(value)), 0)
-    end
-    if want == "table" and not open[at] then
-      check(value, default, at)
+    else
+      if want == "table" and not open[at] then
+        value = check(value, default, at)
+      end
+      checked[key] = value
     end
   end
+  return checked
 end
 
 local function check_agents(agents)
@@ -103,7 +129,10 @@ local function check_agents(agents)
     end
     for key, value in pairs(agent) do
       if not want[key] then
-        error(("hermes.setup: unknown key %q; there are: %s"):format(at .. "." .. key, keys(want)), 0)
+        error(
+          ("hermes.setup: unknown key %q; there are: %s"):format(at .. "." .. key, keys(want)),
+          0
+        )
       end
       if type(value) ~= want[key] then
         error(
@@ -133,7 +162,7 @@ function M.set(opts)
   if type(opts) ~= "table" then
     error(("hermes.setup: expected a table, not a %s"):format(type(opts)), 0)
   end
-  check(opts, M.defaults, "")
+  opts = check(opts, M.defaults, "")
   check_agents(opts.agents or {})
   check_handlers(opts.handlers or {})
   current = vim.tbl_deep_extend("force", current, opts)
@@ -157,6 +186,7 @@ function M.for_host()
       elicitation = current.permissions.elicitation,
     },
     timeouts = current.timeouts,
+    traffic = require("hermes.events").wants_traffic(),
   }
 end
 

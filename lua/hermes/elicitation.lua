@@ -201,7 +201,10 @@ end
 ---@param answer fun(value: any) called once at most
 function M.ask(data, answer)
   open[data.requestId] = true
-  if #vim.api.nvim_list_uis() == 0 and debug.getinfo(vim.ui.select, "S").source:find("vim/ui.lua", 1, true) then
+  if
+    #vim.api.nvim_list_uis() == 0
+    and debug.getinfo(vim.ui.select, "S").source:find("vim/ui.lua", 1, true)
+  then
     return settle(data.requestId, answer, { action = "cancel" }) -- nobody is there
   elseif data.mode == "form" then
     ask_form(data, answer)

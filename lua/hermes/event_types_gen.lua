@@ -649,7 +649,7 @@
 ---A turn is over, in whatever way.
 ---@class hermes.event.TurnEnded: hermes.SessionData
 ---@field stopReason? hermes.acp.StopReason # Why the agent stopped; absent when the turn failed.
----@field error? string # Why the turn failed.
+---@field error? hermes.Error # Why the turn failed.
 
 ---A prompt began to wait for the turn before it, or waits no longer.
 ---@class hermes.event.QueueChanged: hermes.SessionData

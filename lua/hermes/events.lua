@@ -253,7 +253,32 @@ function M.on(names, opts, who)
     end
   end
   listeners[#listeners + 1] = listener
+  if set.TrafficMessage then
+    M.watch_traffic()
+  end
   return off
+end
+
+local traffic = false
+
+---Whether somebody listens to TrafficMessage by name; it is sent only then.
+---@return boolean
+function M.wants_traffic()
+  traffic = vim.fn.exists("#User#TrafficMessage") == 1
+    or vim.fn.exists("#User#HermesTrafficMessage") == 1
+  for _, listener in ipairs(listeners) do
+    traffic = traffic or listener.names.TrafficMessage == true
+  end
+  return traffic
+end
+
+---Tell the host when that changed. Neovim does not say when an autocommand is
+---made, so this is looked at with every batch.
+function M.watch_traffic()
+  local before = traffic
+  if M.wants_traffic() ~= before then
+    require("hermes.rpc").configure()
+  end
 end
 
 local groups = { hermes = true, Hermes = true }
@@ -298,7 +323,7 @@ function M.create_autocmd(names, opts, create)
   local callback = opts.callback
   if not vim.tbl_contains(wanted, "*") then
     if type(callback) ~= "function" then
-      error("hermes.create_autocmd: a pattern other than \"*\" needs a Lua callback", 2)
+      error('hermes.create_autocmd: a pattern other than "*" needs a Lua callback', 2)
     end
     opts.callback = function(args)
       local data = args.data or {}

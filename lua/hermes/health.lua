@@ -98,7 +98,9 @@ function M.check()
   vim.health.start("hermes")
   check_neovim()
   check_host()
-  vim.health.info("logs: " .. require("hermes.log").path() .. ", " .. require("hermes.log").host_path())
+  vim.health.info(
+    "logs: " .. require("hermes.log").path() .. ", " .. require("hermes.log").host_path()
+  )
   vim.health.start("hermes: agents")
   check_agents()
 end

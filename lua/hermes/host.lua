@@ -1,9 +1,11 @@
 ---Finding and building the host, the Go program behind Hermes.
 local M = {}
 
-local root = vim.fs.dirname(vim.fs.dirname(vim.fs.dirname(vim.fs.normalize(
-  vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")
-))))
+local root = vim.fs.dirname(
+  vim.fs.dirname(
+    vim.fs.dirname(vim.fs.normalize(vim.fn.fnamemodify(debug.getinfo(1, "S").source:sub(2), ":p")))
+  )
+)
 
 ---@return string folder of the plugin
 function M.root()
@@ -35,8 +37,7 @@ function M.command()
       return { program, "host" }
     end
   end
-  return nil,
-    ("the host is not built; run :Hermes build (or: %s)"):format(M.build_command())
+  return nil, ("the host is not built; run :Hermes build (or: %s)"):format(M.build_command())
 end
 
 ---Build the host beside the plugin.

@@ -31,7 +31,7 @@ local function text_of(value, who, what)
 end
 
 ---@param method string
----@param params table
+---@param params table|fun(): table
 ---@param opts table
 ---@param prefix? string
 ---@return string id
@@ -50,10 +50,14 @@ end
 ---------------------------------------------------------------------------
 -- Agents.
 
+---@class hermes.ConnectOpts: hermes.AgentConfig
+---@field protocol? "stdio"
+---@field on_done? fun(err: hermes.Error?, result: table?)
+
 ---Start an agent: one of setup{agents}, a preset, or any `command`. Connecting
 ---again to an agent that runs tells what it said when it began.
 ---@param name string|{ agent: string }
----@param opts? { command?: string, args?: string[], env?: table<string, string>, cwd?: string, pass_env?: string[], inherit_env?: boolean, protocol?: "stdio", on_done?: fun(err: hermes.Error?, result: table?) }
+---@param opts? hermes.ConnectOpts
 ---@return string id
 function M.connect(name, opts)
   if type(name) == "table" then
@@ -82,9 +86,11 @@ function M.connect(name, opts)
   if payload.env and next(payload.env) == nil then
     payload.env = nil
   end
-  payload.cwd = payload.cwd and require("hermes.params").folder(payload.cwd)
   require("hermes.state").use(name)
-  return require("hermes.rpc").call("connect", payload, {
+  return require("hermes.rpc").call("connect", function()
+    payload.cwd = payload.cwd and require("hermes.params").folder(payload.cwd)
+    return payload
+  end, {
     method = "connect",
     agent = name,
     on_done = opts.on_done,
@@ -138,7 +144,9 @@ end
 ---@return string id
 function M.create_session(opts)
   opts = table_of(opts, "create_session")
-  return request("session/new", require("hermes.params").session(opts), opts)
+  return request("session/new", function()
+    return require("hermes.params").session(opts)
+  end, opts)
 end
 
 ---Open a session of the agent again and hear its history.
@@ -148,7 +156,9 @@ end
 function M.load_session(session_id, opts)
   text_of(session_id, "load_session", "the id of the session")
   opts = table_of(opts, "load_session")
-  return request("session/load", require("hermes.params").session(opts, session_id), opts)
+  return request("session/load", function()
+    return require("hermes.params").session(opts, session_id)
+  end, opts)
 end
 
 ---Open a session of the agent again without its history.
@@ -158,7 +168,9 @@ end
 function M.resume_session(session_id, opts)
   text_of(session_id, "resume_session", "the id of the session")
   opts = table_of(opts, "resume_session")
-  return request("session/resume", require("hermes.params").session(opts, session_id), opts)
+  return request("session/resume", function()
+    return require("hermes.params").session(opts, session_id)
+  end, opts)
 end
 
 ---List the sessions the agent has kept.
@@ -292,9 +304,15 @@ end
 ---------------------------------------------------------------------------
 -- Events.
 
+---@class hermes.OnOpts
+---@field callback fun(data: table, name: string)
+---@field agent? string hear of this agent only
+---@field session_id? string hear of this session only
+---@field once? boolean
+
 ---Hear of events; "*" is all of them. Needs no autocommand.
 ---@param names string|string[]
----@param fn fun(data: table, name: string)|{ callback: fun(data: table, name: string), agent?: string, session_id?: string, once?: boolean }
+---@param fn fun(data: table, name: string)|hermes.OnOpts
 ---@return fun() off stops it
 function M.on(names, fn)
   return require("hermes.events").on(names, fn, "on")
@@ -350,4 +368,10 @@ function M.notify(agent, method, params)
   return require("hermes.rpc").notify(method, params or vim.empty_dict(), { agent = agent })
 end
 
-return M
+---Every other method of the agent is here under its wire name, such as
+---session_list for session/list; see hermes.api_gen.
+return setmetatable(M, {
+  __index = function(_, name)
+    return require("hermes.api_gen")[name]
+  end,
+})

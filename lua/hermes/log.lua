@@ -44,6 +44,13 @@ function M.write(level, text)
   end
 end
 
+---@param notifier function
+---@return boolean
+local function is_builtin(notifier)
+  local source = debug.getinfo(notifier, "S").source
+  return vim.startswith(source, "@vim/") or source == "=?" or source == "?" or source == "@?"
+end
+
 ---Show one line and log it. Longer text would ask the user to press enter,
 ---which stops all events, so it is cut to the width of the screen.
 ---@param level integer one of vim.log.levels
@@ -55,7 +62,7 @@ function M.notify(level, text)
     local shown = "hermes: " .. line
     local room = math.max(vim.o.columns - 15, 40)
     -- A notifier with its own window has room for all of it.
-    if debug.getinfo(vim.notify, "S").short_src:find("vim/_editor", 1, true) then
+    if is_builtin(vim.notify) then
       if vim.fn.strdisplaywidth(shown) > room then
         shown = vim.fn.strcharpart(shown, 0, room - 1) .. "…"
       end

@@ -8,13 +8,24 @@ function M.folder(path)
   return #full > 1 and (full:gsub("/+$", "")) or full
 end
 
+---@param path string
+---@return string? root the nearest folder above with a marker
+local function root_of(path)
+  -- vim.fs.root would read $NAME in a path as a variable.
+  for dir in vim.fs.parents(path) do
+    for _, marker in ipairs(require("hermes.config").get().root_markers) do
+      if vim.uv.fs_stat(vim.fs.joinpath(dir, marker)) then
+        return dir
+      end
+    end
+  end
+end
+
 ---@return string root of the project the current buffer is in, else the working directory
 local function default_cwd()
-  local markers = require("hermes.config").get().root_markers
   local name = vim.api.nvim_buf_get_name(0)
   local plain = vim.bo.buftype == "" and name ~= "" and not name:find("^%a[%w+.-]+://")
-  local root = plain and #markers > 0 and vim.fs.root(0, markers)
-  return M.folder(root or vim.fn.getcwd())
+  return M.folder(plain and root_of(name) or vim.fn.getcwd())
 end
 
 ---{{KEY = "value"}}, {KEY = "value"} and {{name=, value=}} are all taken.

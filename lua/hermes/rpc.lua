@@ -63,7 +63,7 @@ function M.finish(id, err, result)
       message = err.message,
       data = err.data,
     })
-    if not op.on_done and not op.quiet then
+    if not op.on_done then
       log.notify(vim.log.levels.ERROR, ("%s: %s"):format(op.method, err.message))
     end
   end
@@ -74,11 +74,14 @@ end
 
 local function on_exit(_, code)
   channel, hello = nil, nil
+  if vim.v.exiting ~= vim.NIL then
+    return -- nobody is left to hear of it
+  end
   local message = ("the host ended unexpectedly with exit code %d; see %s"):format(
     code,
     require("hermes.log").host_path()
   )
-  if stopping or vim.v.exiting ~= vim.NIL then
+  if stopping then
     stopping = false
     message = "the host was stopped"
   else
@@ -145,21 +148,38 @@ end
 
 ---Begin an operation, starting the host when it does not run.
 ---@param op string name of the operation
----@param payload table
+---@param payload table|fun(): table? a function is called where Neovim's API is allowed; nil: it
+---saw to the end of the operation
 ---@param info hermes.Op
 ---@param id? string
 ---@return string id
 function M.call(op, payload, info, id)
   id = id or M.new_id("op")
   ops[id] = info
-  if vim.in_fast_event() then
-    vim.schedule(function()
+  local function begin()
+    if type(payload) == "function" then
+      payload = payload()
+    end
+    if ops[id] and payload then
       M.begin(op, id, payload)
-    end)
+    end
+  end
+  if vim.in_fast_event() then
+    vim.schedule(begin)
   else
-    M.begin(op, id, payload)
+    begin()
   end
   return id
+end
+
+---Later, so that the caller has the id before the callback runs.
+---@param id string
+---@param kind string
+---@param message string
+local function fail_soon(id, kind, message)
+  vim.schedule(function()
+    M.finish(id, { kind = kind, message = message })
+  end)
 end
 
 ---@private
@@ -170,12 +190,9 @@ function M.begin(op, id, payload)
     if fine then
       return
     end
-    ok, err = nil, "the arguments cannot be sent: " .. tostring(why)
+    err = "the arguments cannot be sent: " .. tostring(why)
   end
-  -- Later, so that the caller has the id before the callback runs.
-  vim.schedule(function()
-    M.finish(id, { kind = "host", message = err })
-  end)
+  fail_soon(id, ok and "invalid" or "host", err)
 end
 
 ---The agent a call is meant for.
@@ -188,30 +205,33 @@ end
 
 ---@param op "request"|"notify"
 ---@param method string
----@param params table
+---@param params table|fun(): table
 ---@param opts? hermes.Opts
 ---@param prefix? string of the id
 ---@return string id
 local function to_agent(op, method, params, opts, prefix)
   opts = opts or {}
-  local session_id = params.sessionId
-  local agent = M.agent_for(opts, session_id)
-  local info = { method = method, agent = agent, session_id = session_id, on_done = opts.on_done }
+  local info = { method = method, on_done = opts.on_done }
   local id = M.new_id(prefix or "op")
-  if not agent then
-    ops[id] = info
-    local err = "no agent is connected; call hermes.connect(name) first, or name one of several"
-    vim.schedule(function()
-      M.finish(id, { kind = "not_connected", message = err })
-    end)
-    return id
-  end
-  return M.call(op, { agent = agent, method = method, params = params }, info, id)
+  return M.call(op, function()
+    local wire = type(params) == "function" and params() or params
+    info.session_id = wire.sessionId
+    info.agent = M.agent_for(opts, wire.sessionId)
+    if not info.agent then
+      fail_soon(
+        id,
+        "not_connected",
+        "no agent is connected; call hermes.connect(name) first, or name one of several"
+      )
+      return nil
+    end
+    return { agent = info.agent, method = method, params = wire }
+  end, info, id)
 end
 
 ---Call a method of an agent.
 ---@param method string
----@param params table
+---@param params table|fun(): table
 ---@param opts? hermes.Opts
 ---@param prefix? string of the id
 ---@return string id
@@ -288,6 +308,7 @@ function M.deliver(items)
       )
     end
   end
+  require("hermes.events").watch_traffic()
 end
 
 return M

@@ -31,23 +31,19 @@ local M = {}
 local agents = {} ---@type table<string, hermes.AgentState>
 local current ---@type string? agent used last
 
-local function agent(name)
-  agents[name] = agents[name] or { name = name, state = "disconnected", sessions = {} }
-  return agents[name]
-end
-
-local function session(data)
-  local sessions = agent(data.agent).sessions
+---@param data table
+---@return hermes.SessionState
+local function open(data)
+  local sessions = agents[data.agent].sessions
   local id = data.sessionId
-  if not sessions[id] then
-    sessions[id] = {
+  sessions[id] = sessions[id]
+    or {
       sessionId = id,
       agent = data.agent,
       state = "idle",
       toolCalls = {},
       queue = {},
     }
-  end
   return sessions[id]
 end
 
@@ -90,7 +86,7 @@ local function tool_call(s, data)
 end
 
 local function forget(_, data)
-  agent(data.agent).sessions[data.sessionId] = nil
+  agents[data.agent].sessions[data.sessionId] = nil
 end
 
 local on_session = {
@@ -146,18 +142,24 @@ local on_session = {
 ---@param data table
 ---@return { name: string, data: table }? follow event to fire after this one
 function M.update(name, data)
-  if name == "ConnectionInitialized" then
-    local a = agent(data.agent)
+  local a = agents[data.agent]
+  if name == "StateChanged" and not data.sessionId then
+    if data.to == "disconnected" then
+      M.agent_gone(data.agent)
+      return
+    end
+    agents[data.agent] = a or { name = data.agent, sessions = {} }
+    agents[data.agent].state = data.to
+  elseif not a then -- a late word about an agent that is gone
+    return
+  elseif name == "ConnectionInitialized" then
     for _, key in ipairs({ "agentInfo", "agentCapabilities", "authMethods", "protocolVersion" }) do
       a[key] = data[key]
     end
-  elseif name == "StateChanged" and not data.sessionId then
-    agent(data.agent).state = data.to
-    if data.to == "disconnected" then
-      M.agent_gone(data.agent)
-    end
-  elseif on_session[name] and data.sessionId and data.agent then
-    return on_session[name](session(data), data)
+  elseif on_session[name] and data.sessionId then
+    local known = on_session[name] == opened or data.replay
+    local s = known and open(data) or a.sessions[data.sessionId]
+    return s and on_session[name](s, data)
   end
 end
 
@@ -165,9 +167,6 @@ end
 ---@param name string
 function M.agent_gone(name)
   agents[name] = nil
-  if current == name then
-    current = nil
-  end
 end
 
 ---The host ended and took all agents with it.
@@ -199,8 +198,11 @@ function M.agent_for(session_id)
       end
     end
   end
+  if current and agents[current] then
+    return current
+  end
   local only = next(agents)
-  return current or (only and next(agents, only) == nil and only or nil)
+  return only and next(agents, only) == nil and only or current
 end
 
 ---@param name string

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -84,7 +85,7 @@ func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 			if !errors.As(err, &closed) || !errors.As(err, &exit) || errors.As(err, new(*acp.Error)) {
 				t.Fatalf("Prompt returned %v", err)
 			}
-			if exit.Code != want.Code || exit.Signal != want.Signal || exit.Stderr != want.Stderr {
+			if exit.Code != want.Code || exit.Signal != want.Signal || !strings.HasPrefix(exit.Stderr, want.Stderr) {
 				t.Errorf("exit is %+v, want %+v", exit, want)
 			}
 			if u.n.Load() != 10 {
@@ -92,6 +93,54 @@ func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 			}
 			<-c.Done()
 		})
+	}
+}
+
+func TestAnAgentMayDieAtAnyByteOfATurn(t *testing.T) {
+	t.Parallel()
+	cuts := []int{}
+	for n := 0; n <= len(recorded); n++ {
+		if n%23 == 0 || n > 0 && recorded[n-1] == '\n' || n < len(recorded) && recorded[n] == '\n' {
+			cuts = append(cuts, n)
+		}
+	}
+	for _, n := range cuts {
+		cmd := self("cut")
+		cmd.Env = append(cmd.Env, bytes+"="+strconv.Itoa(n))
+		p := start(t, cmd)
+		u := new(updates)
+		c := runtime.NewConn(p.Transport(), acp.ClientSide(u), runtime.Options{})
+		r, err := prompt(t.Context(), c, "x")
+		// A last line without its end is a message when it is whole.
+		whole := strings.Split(recorded[:n], "\n")
+		messages := len(whole) - 1
+		if strings.HasSuffix(whole[messages], "}}") && strings.Count(whole[messages], "{") == strings.Count(whole[messages], "}") {
+			messages++
+		}
+		if messages == 3 {
+			if err != nil || r.StopReason != acp.StopReasonEndTurn {
+				t.Errorf("after %d bytes: %v", n, err)
+			}
+		} else if !errors.As(err, new(*agent.ExitError)) {
+			t.Errorf("after %d bytes: %v", n, err)
+		}
+		if got := u.n.Load(); got != int64(min(messages, 2)) {
+			t.Errorf("after %d bytes: %d updates, want %d", n, got, min(messages, 2))
+		}
+		c.Close()
+	}
+}
+
+func TestAStoppedAgentCanBeClosed(t *testing.T) {
+	t.Parallel()
+	p := start(t, quick(self("polite")))
+	p.Transport().Read(nil)
+	syscall.Kill(p.PID(), syscall.SIGSTOP)
+	if err := p.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if e := ended(t, p); e.Signal != "killed" {
+		t.Error(e)
 	}
 }
 
@@ -368,6 +417,26 @@ func TestOutputThatSomebodyElseKeepsOpenStillEnds(t *testing.T) {
 	}
 	if !errors.As(c.Err(), new(*agent.ExitError)) {
 		t.Fatal(c.Err())
+	}
+}
+
+func TestAnAgentThatClosesItsOutputEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	p := start(t, quick(shell(`exec >&-; sleep 1000`)))
+	c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
+	if err := c.Call(t.Context(), "initialize", nil, nil); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	<-c.Done()
+	ended(t, p)
+}
+
+func TestSecretsInArgumentsAreNotQuoted(t *testing.T) {
+	t.Parallel()
+	cmd := agent.Command{Path: "my agent", Args: []string{"--acp", "--api-key", "sk-1", "--token=sk-2", "-H", "API_SECRET=sk-3", "--model", "it's"}}
+	want := `'my agent' --acp --api-key '***' '--token=***' -H 'API_SECRET=***' --model 'it'\''s'`
+	if got := cmd.String(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

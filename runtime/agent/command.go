@@ -5,6 +5,7 @@ package agent
 
 import (
 	"cmp"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -43,10 +44,24 @@ func (c Command) withDefaults() Command {
 	return c
 }
 
-// String returns the command as a user would type it, for messages.
+// secret finds options whose value must not show up in messages.
+var secret = regexp.MustCompile(`(?i)^[-\w]*(key|token|secret|password)(=|$)`)
+
+// String returns the command as a user would type it, for messages. The values
+// of options that are called keys, tokens, secrets or passwords are masked.
 func (c Command) String() string {
 	words := make([]string, 0, 1+len(c.Args))
+	hide := false
 	for _, w := range append([]string{c.Path}, c.Args...) {
+		if hide {
+			w = "***"
+		}
+		hide = false
+		if name := secret.FindString(w); strings.HasSuffix(name, "=") {
+			w = name + "***"
+		} else if strings.HasPrefix(name, "-") {
+			hide = true
+		}
 		if w == "" || strings.ContainsAny(w, " \t\r\n'\"\\$`|&;<>()*?[]{}~#!") {
 			w = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
 		}

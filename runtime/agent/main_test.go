@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -32,6 +33,11 @@ func TestMain(m *testing.M) {
 		os.Exit(leak.Main(m))
 	case "agent":
 		serve()
+	case "cut": // dies after some bytes of a turn
+		n, _ := strconv.Atoi(os.Getenv(bytes))
+		os.Stdin.Read(make([]byte, 1000))
+		os.Stdout.WriteString(recorded[:n])
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	case "deaf": // never reads, never ends by itself
 		signal.Ignore(syscall.SIGTERM)
 		fmt.Println("{}")
@@ -53,6 +59,14 @@ func TestMain(m *testing.M) {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}
 }
+
+// bytes says how much of recorded an agent says before it dies.
+const bytes = "HERMES_AGENT_TEST_BYTES"
+
+const recorded = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"é"}}}}
+{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"\ud83d\ude00"}}}}
+{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}
+`
 
 // turn is an agent whose prompt streams updates until it is cancelled or
 // told how to die.

@@ -19,11 +19,11 @@ type Filter struct {
 type filterState uint8
 
 const (
-	inText   filterState = iota
-	inEscape             // after ESC
-	inCSI                // after ESC [
-	inString             // after ESC ], P, X, ^ or _: up to BEL or ST
-	inCharset // after ESC and an intermediate byte
+	inText    filterState = iota
+	inEscape              // after ESC
+	inCSI                 // after ESC [
+	inString              // after ESC ], P, X, ^ or _: up to BEL or ST
+	inCharset             // after ESC and an intermediate byte
 )
 
 const maxSGR = 64 // bytes

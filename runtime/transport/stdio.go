@@ -3,8 +3,11 @@ package transport
 import "os"
 
 // Stdio returns the Transport over the standard input and output of this
-// process, which is how an agent talks to the client that started it. Nothing
-// else may be written to standard output afterwards; log to standard error.
+// process, which is how an agent talks to the client that started it. Call it
+// once, before anything else: standard output belongs to the protocol from then
+// on, and os.Stdout becomes os.Stderr so that a stray print does no harm.
 func Stdio() *Stream {
-	return NewStream(pollable(os.Stdin), os.Stdout)
+	out := os.Stdout
+	os.Stdout = os.Stderr
+	return NewStream(pollable(os.Stdin), out)
 }

@@ -9,10 +9,11 @@ import (
 )
 
 const (
-	readSize   = 64 << 10 // one pipe buffer
-	headSize   = 4 << 10  // kept of a message above the limit
-	keepSize   = 256 << 10
-	lineGiveUp = 16 // times the limit: a line this long ends the stream
+	readSize   = 64 << 10  // one pipe buffer
+	writeSize  = 256 << 10 // written at once, so that progress shows
+	headSize   = 4 << 10   // kept of a message above the limit
+	keepSize   = 256 << 10 // of a buffer that is kept for the next message
+	lineGiveUp = 16        // times the limit: a line this long ends the stream
 )
 
 // Stream is a Transport over a byte stream, one message a line.
@@ -31,8 +32,8 @@ type Stream struct {
 	begun    bool
 	err      error
 
-	mark   atomic.Uint64
-	inside atomic.Bool
+	received, sent atomic.Uint64
+	inside         atomic.Bool
 
 	out       []byte
 	closeOnce sync.Once
@@ -51,8 +52,11 @@ func NewStream(r io.Reader, w io.Writer) *Stream {
 // SetMaxMessage implements Limiter.
 func (s *Stream) SetMaxMessage(n int) { s.max = n }
 
-// Partial implements Progress.
-func (s *Stream) Partial() (uint64, bool) { return s.mark.Load(), s.inside.Load() }
+// Received implements Progress.
+func (s *Stream) Received() (uint64, bool) { return s.received.Load(), s.inside.Load() }
+
+// Sent implements Progress.
+func (s *Stream) Sent() uint64 { return s.sent.Load() }
 
 // Read implements Transport.
 func (s *Stream) Read(buf []byte) ([]byte, error) {
@@ -125,7 +129,7 @@ func (s *Stream) fill() {
 	s.pos, s.end = 0, 0
 	n, err := s.r.Read(s.buf)
 	s.end = n
-	s.mark.Add(1)
+	s.received.Add(1)
 	if err != nil {
 		if s.closed.Load() {
 			err = ErrClosed
@@ -165,7 +169,13 @@ func (s *Stream) flush() error {
 	if s.closed.Load() {
 		return ErrClosed
 	}
-	_, err := s.w.Write(s.out)
+	var err error
+	for rest := s.out; err == nil && len(rest) > 0; {
+		piece := rest[:min(len(rest), writeSize)]
+		_, err = s.w.Write(piece)
+		s.sent.Add(1)
+		rest = rest[len(piece):]
+	}
 	if cap(s.out) > keepSize {
 		s.out = nil
 	}

@@ -44,12 +44,14 @@ type Limiter interface {
 	SetMaxMessage(n int)
 }
 
-// Progress is implemented by transports that can tell an idle peer from one
-// that stopped in the middle of a message.
+// Progress is implemented by transports that can tell a slow peer from one that
+// stopped in the middle of a message. Its methods may be called at any time.
 type Progress interface {
-	// Partial returns a number that changes whenever input arrives, and
+	// Received returns a number that changes whenever input arrives, and
 	// whether the input so far ends inside a message.
-	Partial() (mark uint64, inside bool)
+	Received() (mark uint64, inside bool)
+	// Sent returns a number that changes whenever the peer takes output.
+	Sent() (mark uint64)
 }
 
 // TooLargeError reports a message above the limit. Its text was not kept,

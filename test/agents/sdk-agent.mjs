@@ -86,7 +86,7 @@ class Turn {
       }
       case "WRITE":
         return this.tool(`Write ${first}`, "edit", async () => {
-          await this.request(methods.client.fs.writeTextFile, { path: first, content: others.join(" ") + "\n" });
+          await this.request(methods.client.fs.writeTextFile, { path: first, content: others.join(" ").replaceAll("\\n", "\n") + "\n" });
         });
       case "RUN":
         return this.tool(`Run ${rest}`, "execute", async () => {

@@ -28,7 +28,17 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	return gen.Write(root, files)
+	if err := gen.Write(root, files); err != nil {
+		return err
+	}
+	specs, err := gen.Specs(root)
+	if err != nil {
+		return err
+	}
+	for _, name := range gen.Wordless(specs) {
+		fmt.Fprintf(os.Stderr, "acpgen: schema/overlay/docs.json does not explain %s; its comment comes from its structure\n", name)
+	}
+	return nil
 }
 
 // moduleRoot is the nearest folder with a go.mod, from here upwards.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strings"
 )
 
 // Exit statuses that are not 0 for success and 1 for an error.
@@ -92,4 +93,14 @@ func finish(name string, err error) int {
 		fmt.Fprintf(os.Stderr, "hermes %s: %v\n", name, e.Err)
 	}
 	return e.Status
+}
+
+// list is a flag that may be given more than once.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, " ") }
+
+func (l *list) Set(s string) error {
+	*l = append(*l, s)
+	return nil
 }

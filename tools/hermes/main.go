@@ -23,6 +23,7 @@ type command struct {
 var commands = []command{
 	{"host", "serve a Neovim over stdin and stdout; Neovim starts this itself", host},
 	{"demo-agent", "be a small agent over stdin and stdout: no account, no network", demoAgent},
+	{"serve", "put an agent on the network: HTTP, WebSocket, TCP, Unix socket", serveAgent},
 	{"run", "give an agent one prompt, without an editor", runAgent},
 	{"record", "record what goes between a client and an agent", record},
 	{"replay", "play the agent's or the client's side of a recording", replay},

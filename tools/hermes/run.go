@@ -57,12 +57,6 @@ func runAgent(ctx context.Context, args []string, in io.Reader, out io.WriteClos
 	return j.show.end(newTurn(j).play(ctx, again))
 }
 
-// list is a flag that may be given more than once.
-type list []string
-
-func (l *list) String() string     { return strings.Join(*l, ",") }
-func (l *list) Set(s string) error { *l = append(*l, s); return nil }
-
 func parseJob(ctx context.Context, args []string, in io.Reader, out io.Writer) (*job, error) {
 	args, argv := splitCommand(args)
 	f := newFlags("run", runSynopsis, out)

@@ -18,7 +18,7 @@ func (c *Check) Add(rule, message string) {
 	var p strings.Builder
 	for _, s := range c.path {
 		p.WriteByte('/')
-		p.WriteString(strings.NewReplacer("~", "~0", "/", "~1").Replace(s))
+		p.WriteString(escapePointer.Replace(s))
 	}
 	c.found = append(c.found, violation{p.String(), rule, message})
 }

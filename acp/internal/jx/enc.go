@@ -9,57 +9,88 @@ import (
 	"unicode/utf8"
 )
 
-const hexdig = "0123456789abcdef"
+const hexdigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string; invalid UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string. Bytes that are not UTF-8 become
+// U+FFFD.
 func AppendString(dst []byte, s string) []byte {
 	dst = append(dst, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c < utf8.RuneSelf {
-			if c >= 0x20 && c != '"' && c != '\\' {
-				i++
-				continue
+	start := 0 // of what is not written yet
+	for i := 0; ; {
+		for i+8 <= len(s) {
+			m := marks(word(s, i), tops)
+			if m != 0 {
+				i += lowest(m)
+				break
 			}
+			i += 8
+		}
+		if i >= len(s) {
+			break
+		}
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				dst = append(dst, s[start:i]...)
+				dst = append(dst, "\ufffd"...)
+				start = i + 1
+			}
+			i += n
+		case c < ' ' || c == '"' || c == '\\':
 			dst = append(dst, s[start:i]...)
-			switch c {
-			case '"', '\\':
-				dst = append(dst, '\\', c)
-			case '\n':
-				dst = append(dst, '\\', 'n')
-			case '\r':
-				dst = append(dst, '\\', 'r')
-			case '\t':
-				dst = append(dst, '\\', 't')
-			default:
-				dst = append(dst, '\\', 'u', '0', '0', hexdig[c>>4], hexdig[c&15])
-			}
+			dst = appendEscape(dst, c)
 			i++
 			start = i
-			continue
-		}
-		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 {
-			dst = append(dst, s[start:i]...)
-			dst = append(dst, "\ufffd"...)
+		default:
 			i++
-			start = i
-			continue
 		}
-		i += n
 	}
 	dst = append(dst, s[start:]...)
 	return append(dst, '"')
 }
-func AppendInt(dst []byte, n int64) []byte   { return strconv.AppendInt(dst, n, 10) }
+
+// word loads eight bytes of s in little endian; it compiles to one load.
+func word(s string, i int) uint64 {
+	s = s[i : i+8]
+	return uint64(s[0]) | uint64(s[1])<<8 | uint64(s[2])<<16 | uint64(s[3])<<24 |
+		uint64(s[4])<<32 | uint64(s[5])<<40 | uint64(s[6])<<48 | uint64(s[7])<<56
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\n':
+		return append(dst, '\\', 'n')
+	case '\t':
+		return append(dst, '\\', 't')
+	case '\r':
+		return append(dst, '\\', 'r')
+	}
+	return append(dst, '\\', 'u', '0', '0', hexdigits[c>>4], hexdigits[c&15])
+}
+
+// AppendInt appends an integer.
+func AppendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
+
+// AppendUint appends an integer.
 func AppendUint(dst []byte, n uint64) []byte { return strconv.AppendUint(dst, n, 10) }
-func AppendBool(dst []byte, b bool) []byte   { return strconv.AppendBool(dst, b) }
+
+// AppendBool appends true or false.
+func AppendBool(dst []byte, b bool) []byte { return strconv.AppendBool(dst, b) }
+
+// AppendFloat appends a number, in the form encoding/json and JavaScript use.
+// JSON has no infinities; they and NaN become null.
 func AppendFloat(dst []byte, f float64) []byte {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
 		return append(dst, "null"...)
 	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
+	format := byte('f')
+	if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
+		format = 'e'
+	}
+	return strconv.AppendFloat(dst, f, format, -1, 64)
 }
 
 // AppendRaw appends JSON text as it is, or null when there is none. Line ends,

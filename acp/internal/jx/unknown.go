@@ -1,91 +1,125 @@
 package jx
 
 import (
+	"bytes"
 	"encoding/json"
 	"iter"
-	"unicode/utf16"
 )
 
-// Outer lists the members that enclosing unions and objects read from the very
-// object that is decoded now: tags, and the members shared by all variants.
+// Outer says which members enclosing unions and objects read from the very
+// object that is decoded now.
 type Outer struct {
 	Up    *Outer
-	Names []string
+	Tag   string   // of a union; see TagIn
+	Names []string // shared by all variants of a union, and read before them
+
+	at  int // offset of the value of the tag
+	end int // offset behind the tags at the front of the object
+}
+
+// ObjIn is Obj for an object of which outer has been read. It passes over the
+// tags at its front.
+func (d *Dec) ObjIn(outer *Outer) bool {
+	if !d.Obj() {
+		return false
+	}
+	for o := outer; o != nil; o = o.Up {
+		if o.end > d.p {
+			d.p, d.first = o.end, false
+			break
+		}
+	}
+	return true
+}
+
+// has reports whether the member whose name was read last belongs to outer. A
+// second tag is a duplicate member.
+func (d *Dec) has(outer *Outer, name []byte) bool {
+	for o := outer; o != nil; o = o.Up {
+		if o.Names == nil && string(name) == o.Tag {
+			if d.p != o.at {
+				d.Duplicate()
+			}
+			return true
+		}
+		for _, n := range o.Names {
+			if string(name) == n {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Unknown collects the members of one object that nobody declares.
-type Unknown struct {
-	text  []byte // `{"a":1,"b":2`, without the closing brace
-	n     int
-	seen  uint64              // tags and shared members found, to refuse duplicates
-	names map[string]struct{} // used when there are many
+type Unknown struct{ members *members }
+
+type members struct {
+	text  []byte              // `{"a":1,"b":2`, without the closing brace
+	names []span              // of the members, quoted, in text
+	index map[string]struct{} // the same, once there are many
 }
 
-// manyUnknown is where looking through the text gets slower than a map.
+type span struct{ from, to int }
+
+// manyUnknown is where comparing with every name gets slower than a map.
 const manyUnknown = 16
 
-// Add reads the value of member key, and keeps it unless outer has it.
-func (u *Unknown) Add(d *Dec, key []byte, outer *Outer) {
-	bit := uint64(1)
-	for o := outer; o != nil; o = o.Up {
-		for _, n := range o.Names {
-			if string(key) == n {
-				u.seen = d.Once(u.seen, bit)
-				d.Skip()
-				return
-			}
-			bit <<= 1
-		}
+// Add reads the value of the member whose name was read last, and keeps it
+// unless outer has it.
+func (u *Unknown) Add(d *Dec, name []byte, outer *Outer) {
+	if d.has(outer, name) {
+		d.Skip()
+		return
 	}
 	if d.Failed() {
 		return
 	}
-	if u.has(key) {
+	if u.members == nil {
+		u.members = &members{text: append(make([]byte, 0, 128), '{')}
+	}
+	m := u.members
+	m.text = Comma(m.text)
+	from := len(m.text)
+	m.text = AppendString(m.text, string(name))
+	if m.note(span{from, len(m.text)}) {
 		d.Duplicate()
 		return
 	}
-	u.n++
-	if u.text == nil {
-		u.text = append(make([]byte, 0, 64), '{')
-	} else {
-		u.text = append(u.text, ',')
-	}
-	u.text = AppendString(u.text, string(key))
-	u.text = append(u.text, ':')
-	u.text = d.appendRaw(u.text)
+	m.text = d.appendRaw(append(m.text, ':'))
 }
 
-func (u *Unknown) has(key []byte) bool {
-	if u.n == 0 {
-		return false
-	}
-	if u.n < manyUnknown {
-		for k := range Members(u.Text()) {
-			if k == string(key) {
+// note remembers a name and reports whether it was there before.
+func (m *members) note(s span) bool {
+	name := m.text[s.from:s.to]
+	if m.index == nil {
+		for _, o := range m.names {
+			if bytes.Equal(m.text[o.from:o.to], name) {
 				return true
 			}
 		}
+		if m.names = append(m.names, s); len(m.names) < manyUnknown {
+			return false
+		}
+		m.index = make(map[string]struct{}, 2*manyUnknown)
+		for _, o := range m.names {
+			m.index[string(m.text[o.from:o.to])] = struct{}{}
+		}
 		return false
 	}
-	if u.names == nil {
-		u.names = map[string]struct{}{}
-		for k := range Members(u.Text()) {
-			u.names[k] = struct{}{}
-		}
-	}
-	if _, dup := u.names[string(key)]; dup {
+	if _, dup := m.index[string(name)]; dup {
 		return true
 	}
-	u.names[string(key)] = struct{}{}
+	m.index[string(name)] = struct{}{}
 	return false
 }
 
 // Text returns the members as the text of an object, nil when there are none.
 func (u *Unknown) Text() []byte {
-	if u.n == 0 {
+	if u.members == nil {
 		return nil
 	}
-	return append(u.text[:len(u.text):len(u.text)], '}')
+	return append(u.members.text, '}')
 }
 
 // Members ranges over the members of the object text obj. Text that is not an
@@ -96,50 +130,12 @@ func Members(obj []byte) iter.Seq2[string, json.RawMessage] {
 		if d.Peek() != '{' || !d.Obj() {
 			return
 		}
-		for d.More('}') {
-			k := string(d.Key())
-			s := d.p
+		for name, more := d.Next(); more; name, more = d.Next() {
+			k, s := string(name), d.p
 			d.Skip()
 			if d.Failed() || !yield(k, json.RawMessage(obj[s:d.p:d.p])) {
 				return
 			}
 		}
 	}
-}
-
-// paired reports whether a low surrogate escape that completes r starts at i.
-func paired(b []byte, i int, r rune) bool {
-	if i+6 > len(b) || b[i] != '\\' || b[i+1] != 'u' {
-		return false
-	}
-	return utf16.DecodeRune(r, hex4(b, i+2)) != '\ufffd'
-}
-
-// appendPaired copies valid JSON text and replaces unpaired surrogate escapes.
-func appendPaired(dst, text []byte) []byte {
-	for i := 0; i < len(text); {
-		if text[i] != '\\' {
-			dst = append(dst, text[i])
-			i++
-			continue
-		}
-		if text[i+1] != 'u' {
-			dst = append(dst, text[i:i+2]...)
-			i += 2
-			continue
-		}
-		r := hex4(text, i+2)
-		switch {
-		case !utf16.IsSurrogate(r):
-			dst = append(dst, text[i:i+6]...)
-			i += 6
-		case paired(text, i+6, r):
-			dst = append(dst, text[i:i+12]...)
-			i += 12
-		default:
-			dst = append(dst, `\ufffd`...)
-			i += 6
-		}
-	}
-	return dst
 }

@@ -99,7 +99,8 @@ type RequestPermissionRequest struct {
 	Subject RequestPermissionSubject `json:"subject,omitzero"`
 	// Answers to choose from, at least one. At least 1 item.
 	Options []PermissionOption `json:"options"`
-	Meta    json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -138,7 +139,7 @@ type ToolCallUpdate struct {
 	// What the client may do to the call, such as cancel it. Replaced as a whole; null allows
 	// nothing, absent leaves it.
 	Capabilities acp.Patch[ToolCallCapabilities] `json:"capabilities,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -170,7 +171,8 @@ type Annotations struct {
 	LastModified acp.Opt[string] `json:"lastModified,omitzero"`
 	// Importance from 0 to 1. Absent or null: not rated. From 0 to 1.
 	Priority acp.Opt[float64] `json:"priority,omitzero"`
-	Meta     json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -181,8 +183,9 @@ type TextContent struct {
 	// The text.
 	Text string `json:"text"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -197,8 +200,9 @@ type ImageContent struct {
 	// Where the picture comes from. Absent or null: unknown. A URI.
 	URI acp.Opt[string] `json:"uri,omitzero"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -216,8 +220,9 @@ type AudioContent struct {
 	// Its media type, such as audio/wav.
 	MimeType MediaType `json:"mimeType"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -238,7 +243,8 @@ type Icon struct {
 	Sizes []string `json:"sizes,omitzero"`
 	// Background it is made for. Absent or null: either.
 	Theme acp.Opt[IconTheme] `json:"theme,omitzero"`
-	Meta  json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -261,8 +267,9 @@ type ResourceLink struct {
 	// Size in bytes. Absent or null: unknown.
 	Size acp.Opt[uint64] `json:"size,omitzero"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -276,7 +283,8 @@ type TextResourceContents struct {
 	URI string `json:"uri"`
 	// Media type of the text. Absent or null: unknown.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -290,7 +298,8 @@ type BlobResourceContents struct {
 	URI string `json:"uri"`
 	// Media type of the bytes. Absent or null: unknown.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -306,8 +315,9 @@ type EmbeddedResource struct {
 	// Address and contents.
 	Resource EmbeddedResourceResource `json:"resource"`
 	// Hints for display. Absent or null: none.
-	Annotations *Annotations    `json:"annotations,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	Annotations *Annotations `json:"annotations,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -316,8 +326,9 @@ type EmbeddedResource struct {
 // It is the variant "content" of ToolCallContent.
 type Content struct {
 	// The piece.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -328,7 +339,8 @@ type DiffChange struct {
 	FileType acp.Opt[DiffFileType] `json:"fileType,omitzero"`
 	// Media type of the contents afterwards, or of the deleted file. Absent or null: unknown.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "operation", and the rest of the object. It must not be
 	// nil.
 	Variant DiffChangeVariant
@@ -366,7 +378,8 @@ type DiffPatch struct {
 	// How the text is written.
 	Format DiffPatchFormat `json:"format"`
 	// The patch.
-	Text string          `json:"text"`
+	Text string `json:"text"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -379,8 +392,9 @@ type Diff struct {
 	// What happened, file by file.
 	Changes []DiffChange `json:"changes"`
 	// The changes as text to show, maybe not all of them. Absent or null: none.
-	Patch *DiffPatch      `json:"patch,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Patch *DiffPatch `json:"patch,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -390,8 +404,9 @@ type Diff struct {
 // It is the variant "terminal" of ToolCallContent.
 type Terminal struct {
 	// The terminal.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -402,6 +417,7 @@ type ToolCallLocation struct {
 	Path AbsolutePath `json:"path"`
 	// Line number, counted from 1; 0 is an error. Absent or null: the whole file. At least 1.
 	Line acp.Opt[uint32] `json:"line,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -412,7 +428,8 @@ type ToolCallLocation struct {
 type ToolCallCapabilities struct {
 	// `tool_call/cancel` works for this call. Absent or null: it does not.
 	Cancel *ToolCallCancelCapabilities `json:"cancel,omitzero"`
-	Meta   json.RawMessage             `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -420,6 +437,7 @@ type ToolCallCapabilities struct {
 // ToolCallCancelCapabilities: marks that a tool call can be cancelled. No members of its own
 // yet.
 type ToolCallCancelCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -429,8 +447,9 @@ type ToolCallCancelCapabilities struct {
 // It is the variant "tool_call" of RequestPermissionSubject.
 type ToolCallPermissionSubject struct {
 	// The call, to be applied like a `tool_call_update` before asking.
-	ToolCall ToolCallUpdate  `json:"toolCall"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	ToolCall ToolCallUpdate `json:"toolCall"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -446,7 +465,8 @@ type CommandPermissionSubject struct {
 	ToolCallID acp.Opt[ToolCallID] `json:"toolCallId,omitzero"`
 	// The terminal it will run in. Absent or null: none known.
 	TerminalID acp.Opt[TerminalID] `json:"terminalId,omitzero"`
-	Meta       json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -459,7 +479,8 @@ type PermissionOption struct {
 	Name string `json:"name"`
 	// What the answer means, for icons, order and automatic decisions.
 	Kind PermissionOptionKind `json:"kind"`
-	Meta json.RawMessage      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -471,8 +492,9 @@ type PermissionOption struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationRequest struct {
 	// What is needed and why, for people.
-	Message string          `json:"message"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Message string `json:"message"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "mode", and the rest of the object. It must not be nil.
 	Variant CreateElicitationRequestVariant
 }
@@ -520,7 +542,8 @@ type ElicitationSchema struct {
 	Required []string `json:"required,omitzero"`
 	// Explanation of the form. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -542,7 +565,8 @@ type EnumOption struct {
 	Title string `json:"title"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -570,8 +594,9 @@ type StringPropertySchema struct {
 	Enum []string `json:"enum,omitzero"`
 	// Values to choose from, at least one, each with a label. Absent or null: none. At least 1
 	// item.
-	OneOf []EnumOption    `json:"oneOf,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	OneOf []EnumOption `json:"oneOf,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -589,7 +614,8 @@ type NumberPropertySchema struct {
 	Maximum acp.Opt[float64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[float64] `json:"default,omitzero"`
-	Meta    json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -606,8 +632,9 @@ type IntegerPropertySchema struct {
 	// Greatest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[int64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default acp.Opt[int64]  `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default acp.Opt[int64] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -620,8 +647,9 @@ type BooleanPropertySchema struct {
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
 	// Value to start with. Absent or null: none.
-	Default acp.Opt[bool]   `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default acp.Opt[bool] `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -639,7 +667,8 @@ type MultiSelectItemsOther struct {
 // It is the variant "string" of MultiSelectItems.
 type StringMultiSelectItems struct {
 	// The values. At least 1 item.
-	Enum []string        `json:"enum"`
+	Enum []string `json:"enum"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -649,8 +678,9 @@ type StringMultiSelectItems struct {
 // It is the variant titled of MultiSelectItems.
 type TitledMultiSelectItems struct {
 	// The values with their labels. At least 1 item.
-	AnyOf []EnumOption    `json:"anyOf"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	AnyOf []EnumOption `json:"anyOf"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -669,8 +699,9 @@ type MultiSelectPropertySchema struct {
 	// Values to choose from.
 	Items MultiSelectItems `json:"items"`
 	// Values chosen at the start. Absent or null: none.
-	Default []string        `json:"default,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Default []string `json:"default,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -711,7 +742,8 @@ type MessageMCPRequest struct {
 	Method string `json:"method"`
 	// MCP parameters. Absent or null: none.
 	Params json.RawMessage `json:"params,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -737,8 +769,9 @@ type InitializeResponse struct {
 	// What the client may use. Absent: nothing beyond this request.
 	Capabilities *AgentCapabilities `json:"capabilities,omitzero"`
 	// Ways to sign in. Absent or empty: none, and `auth/login` and `auth/logout` do not work.
-	AuthMethods []AuthMethod    `json:"authMethods,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	AuthMethods []AuthMethod `json:"authMethods,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -750,8 +783,9 @@ type Implementation struct {
 	// Name to show to people. Absent or null: show `name`.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Version of the program, for display and diagnosis, such as 1.4.0.
-	Version string          `json:"version"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Version string `json:"version"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -766,7 +800,8 @@ type AgentCapabilities struct {
 	Auth *AgentAuthCapabilities `json:"auth,omitzero"`
 	// `providers/*` works. Absent or null: it does not.
 	Providers *ProvidersCapabilities `json:"providers,omitzero"`
-	Meta      json.RawMessage        `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -793,7 +828,8 @@ type SessionCapabilities struct {
 	Status *SessionStatusCapabilities `json:"status,omitzero"`
 	// `session/set_title` works. Reported titles do not depend on it.
 	Title *SessionTitleCapabilities `json:"title,omitzero"`
-	Meta  json.RawMessage           `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -807,13 +843,15 @@ type PromptCapabilities struct {
 	Audio *PromptAudioCapabilities `json:"audio,omitzero"`
 	// Prompts may hold embedded resources. Absent or null: they may not.
 	EmbeddedContext *PromptEmbeddedContextCapabilities `json:"embeddedContext,omitzero"`
-	Meta            json.RawMessage                    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
 // PromptImageCapabilities: marks that prompts may hold images. No members of its own yet.
 type PromptImageCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -821,6 +859,7 @@ type PromptImageCapabilities struct {
 
 // PromptAudioCapabilities: marks that prompts may hold audio. No members of its own yet.
 type PromptAudioCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -829,6 +868,7 @@ type PromptAudioCapabilities struct {
 // PromptEmbeddedContextCapabilities: marks that prompts may hold embedded resources. No
 // members of its own yet.
 type PromptEmbeddedContextCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -841,14 +881,16 @@ type MCPCapabilities struct {
 	// MCP servers over HTTP work. Absent or null: they do not.
 	HTTP *MCPHTTPCapabilities `json:"http,omitzero"`
 	// MCP servers over this ACP connection work. Absent or null: they do not.
-	ACP  *MCPACPCapabilities `json:"acp,omitzero"`
-	Meta json.RawMessage     `json:"_meta,omitzero"`
+	ACP *MCPACPCapabilities `json:"acp,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
 // MCPStdioCapabilities: marks that MCP servers on stdio work. No members of its own yet.
 type MCPStdioCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -856,6 +898,7 @@ type MCPStdioCapabilities struct {
 
 // MCPHTTPCapabilities: marks that MCP servers over HTTP work. No members of its own yet.
 type MCPHTTPCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -864,6 +907,7 @@ type MCPHTTPCapabilities struct {
 // MCPACPCapabilities: marks that MCP servers over this ACP connection work. No members of its
 // own yet.
 type MCPACPCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -872,6 +916,7 @@ type MCPACPCapabilities struct {
 // SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
 // own yet.
 type SessionDeleteCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -880,6 +925,7 @@ type SessionDeleteCapabilities struct {
 // SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
 type SessionAdditionalDirectoriesCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -890,7 +936,8 @@ type SessionAdditionalDirectoriesCapabilities struct {
 type SessionSystemPromptCapabilities struct {
 	// Modes on offer besides `append`. Absent or null: none.
 	Mode *SessionSystemPromptModeCapabilities `json:"mode,omitzero"`
-	Meta json.RawMessage                      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -900,7 +947,8 @@ type SessionSystemPromptCapabilities struct {
 type SessionSystemPromptModeCapabilities struct {
 	// The built-in instructions can be replaced. Absent or null: they cannot.
 	Override *SessionSystemPromptOverrideCapabilities `json:"override,omitzero"`
-	Meta     json.RawMessage                          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -908,6 +956,7 @@ type SessionSystemPromptModeCapabilities struct {
 // SessionSystemPromptOverrideCapabilities: marks that a system prompt may replace the built-in
 // instructions. No members of its own yet.
 type SessionSystemPromptOverrideCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -916,6 +965,7 @@ type SessionSystemPromptOverrideCapabilities struct {
 // SessionForkCapabilities: marks that the agent offers `session/fork`. No members of its own
 // yet.
 type SessionForkCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -924,6 +974,7 @@ type SessionForkCapabilities struct {
 // SessionArchiveCapabilities: marks that the agent offers `session/archive` and
 // `session/unarchive`, filters lists by it and reports it. No members of its own yet.
 type SessionArchiveCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -932,6 +983,7 @@ type SessionArchiveCapabilities struct {
 // SessionStatusCapabilities: marks that the agent offers `session/status`. No members of its
 // own yet.
 type SessionStatusCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -940,6 +992,7 @@ type SessionStatusCapabilities struct {
 // SessionTitleCapabilities: marks that the agent offers `session/set_title`. No members of its
 // own yet.
 type SessionTitleCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -950,7 +1003,8 @@ type SessionTitleCapabilities struct {
 type AgentAuthCapabilities struct {
 	// `auth/status` works. Absent or null: it does not.
 	Status *AuthStatusCapabilities `json:"status,omitzero"`
-	Meta   json.RawMessage         `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -958,6 +1012,7 @@ type AgentAuthCapabilities struct {
 // AuthStatusCapabilities: marks that the agent offers `auth/status`. No members of its own
 // yet.
 type AuthStatusCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -965,6 +1020,7 @@ type AuthStatusCapabilities struct {
 
 // ProvidersCapabilities: marks that the agent offers `providers/*`. No members of its own yet.
 type ProvidersCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -988,8 +1044,9 @@ type EnvVariable struct {
 	// Variable name.
 	Name string `json:"name"`
 	// Variable value; may be secret. Never printed by String.
-	Value string          `json:"value"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Value string `json:"value"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1008,7 +1065,8 @@ type AuthMethodTerminal struct {
 	Args []string `json:"args,omitzero"`
 	// Variables to add to the usual environment of the agent; they win over variables with the
 	// same name. Never printed by String.
-	Env  []EnvVariable   `json:"env,omitzero"`
+	Env []EnvVariable `json:"env,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1024,7 +1082,8 @@ type AuthMethodAgent struct {
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1034,6 +1093,7 @@ type AuthMethodAgent struct {
 // Result of the request auth/login, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LoginAuthResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1045,8 +1105,9 @@ type LoginAuthResponse struct {
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ListProvidersResponse struct {
 	// All providers; keys and other secrets are never included.
-	Providers []ProviderInfo  `json:"providers"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	Providers []ProviderInfo `json:"providers"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1061,7 +1122,8 @@ type ProviderInfo struct {
 	Required bool `json:"required"`
 	// What it uses now, without secrets. Absent or null: it is disabled.
 	Current *ProviderCurrentConfig `json:"current,omitzero"`
-	Meta    json.RawMessage        `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1071,8 +1133,9 @@ type ProviderCurrentConfig struct {
 	// API protocol in use.
 	APIType LLMProtocol `json:"apiType"`
 	// Address in use. A URI.
-	BaseURL string          `json:"baseUrl"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	BaseURL string `json:"baseUrl"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1082,6 +1145,7 @@ type ProviderCurrentConfig struct {
 // Result of the request providers/set, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type SetProviderResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1092,6 +1156,7 @@ type SetProviderResponse struct {
 // Result of the request providers/disable, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type DisableProviderResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1102,6 +1167,7 @@ type DisableProviderResponse struct {
 // Result of the request auth/logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LogoutAuthResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1116,8 +1182,9 @@ type AuthStatusResponse struct {
 	// value as `unknown`.
 	State AuthState `json:"state"`
 	// Accounts the agent has, to show. Absent or empty: none reported.
-	Accounts []AuthAccount   `json:"accounts,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Accounts []AuthAccount `json:"accounts,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1135,7 +1202,8 @@ type AuthAccount struct {
 	Email acp.Opt[string] `json:"email,omitzero"`
 	// Organization or team. Absent or null: not told.
 	Organization acp.Opt[string] `json:"organization,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1152,7 +1220,8 @@ type NewSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
 	// Slash commands on offer. Absent or empty: none so far.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1168,7 +1237,8 @@ type SessionConfigOption struct {
 	// What the setting is about, for icons, keys and placement only. Absent or null: nothing in
 	// particular.
 	Category acp.Opt[SessionConfigOptionCategory] `json:"category,omitzero"`
-	Meta     json.RawMessage                      `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SessionConfigOptionVariant
 }
@@ -1190,7 +1260,8 @@ type SessionConfigSelectOption struct {
 	Name string `json:"name"`
 	// Explanation to show. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1203,7 +1274,8 @@ type SessionConfigSelectGroup struct {
 	Name string `json:"name"`
 	// Values of the group. At least 1 item.
 	Options []SessionConfigSelectOption `json:"options"`
-	Meta    json.RawMessage             `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1254,7 +1326,8 @@ type AvailableCommandInputOther struct {
 // It is the variant "text" of AvailableCommandInput.
 type TextCommandInput struct {
 	// What to show while the user has typed nothing yet.
-	Hint string          `json:"hint"`
+	Hint string `json:"hint"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1269,7 +1342,8 @@ type Command struct {
 	Description string `json:"description"`
 	// What may follow the name. Absent or null: nothing.
 	Input AvailableCommandInput `json:"input,omitzero"`
-	Meta  json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1283,7 +1357,8 @@ type ListSessionsResponse struct {
 	Sessions []SessionInfo `json:"sessions"`
 	// Opaque position of the next page, maybe empty text. Absent or null: this page is the last.
 	NextCursor acp.Opt[SessionListCursor] `json:"nextCursor,omitzero"`
-	Meta       json.RawMessage            `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1300,8 +1375,9 @@ type SessionInfo struct {
 	// Time of the last activity, RFC 3339. Absent or null: unknown. RFC 3339.
 	UpdatedAt acp.Opt[string] `json:"updatedAt,omitzero"`
 	// True if it is archived. Absent or null: not told. Agents that can archive always tell.
-	Archived acp.Opt[bool]   `json:"archived,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Archived acp.Opt[bool] `json:"archived,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1311,6 +1387,7 @@ type SessionInfo struct {
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 type DeleteSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1327,7 +1404,8 @@ type ForkSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
 	// Slash commands on offer. Absent or empty: none so far.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1338,6 +1416,7 @@ type ForkSessionResponse struct {
 // Result of the request session/archive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type ArchiveSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1349,6 +1428,7 @@ type ArchiveSessionResponse struct {
 // Result of the request session/unarchive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type UnarchiveSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1364,8 +1444,9 @@ type SessionStatusResponse struct {
 	Status SessionStatus `json:"status"`
 	// What the session is doing now; no news, just the state. Absent or null: not told, which does
 	// not mean idle.
-	State StateUpdate     `json:"state,omitzero"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	State StateUpdate `json:"state,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1392,8 +1473,9 @@ type BackgroundWorkOther struct {
 // It is the variant "terminal" of BackgroundWork.
 type BackgroundTerminal struct {
 	// The terminal.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1402,8 +1484,9 @@ type BackgroundTerminal struct {
 // It is the variant "tool_call" of BackgroundWork.
 type BackgroundToolCall struct {
 	// The tool call.
-	ToolCallID ToolCallID      `json:"toolCallId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	ToolCallID ToolCallID `json:"toolCallId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1412,8 +1495,9 @@ type BackgroundToolCall struct {
 // It is the variant "subagent" of BackgroundWork.
 type BackgroundSubagent struct {
 	// The child session.
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1423,7 +1507,8 @@ type BackgroundSubagent struct {
 type RunningStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
-	Meta       json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1436,7 +1521,8 @@ type UnsupportedProtocolVersionErrorData struct {
 	Requested ProtocolVersion `json:"requested"`
 	// The versions the agent speaks.
 	Supported []ProtocolVersion `json:"supported"`
-	Meta      json.RawMessage   `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1446,8 +1532,9 @@ type UnsupportedProtocolVersionErrorData struct {
 // It is the variant SessionNotFound of ErrorData.
 type SessionNotFoundErrorData struct {
 	// The session as the request named it.
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1475,7 +1562,8 @@ type Usage struct {
 	CachedReadTokens acp.Opt[uint64] `json:"cachedReadTokens,omitzero"`
 	// Tokens written to the cache. Absent or null: not reported.
 	CachedWriteTokens acp.Opt[uint64] `json:"cachedWriteTokens,omitzero"`
-	Meta              json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1488,7 +1576,8 @@ type IdleStateUpdate struct {
 	Usage *Usage `json:"usage,omitzero"`
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
-	Meta       json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "stopReason", and the rest of the object. It must not
 	// be nil.
 	Variant IdleStateUpdateVariant
@@ -1552,7 +1641,8 @@ type IdleStateUpdateOther struct {
 type RequiresActionStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
-	Meta       json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1563,7 +1653,8 @@ type RequiresActionStateUpdate struct {
 type UnknownStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
-	Meta       json.RawMessage  `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1574,8 +1665,9 @@ type UnknownStateUpdate struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SetSessionTitleResponse struct {
 	// The title as stored; show this one.
-	Title string          `json:"title"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Title string `json:"title"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1590,7 +1682,8 @@ type ResumeSessionResponse struct {
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
 	// Slash commands on offer. Absent or empty: none so far.
 	AvailableCommands []AvailableCommand `json:"availableCommands,omitzero"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1600,6 +1693,7 @@ type ResumeSessionResponse struct {
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type CloseSessionResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1611,6 +1705,7 @@ type CloseSessionResponse struct {
 // Result of the request tool_call/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelToolCallResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1622,6 +1717,7 @@ type CancelToolCallResponse struct {
 // Result of the request terminal/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelTerminalResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1635,7 +1731,8 @@ type CancelTerminalResponse struct {
 type SetSessionConfigOptionResponse struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1647,8 +1744,9 @@ type SetSessionConfigOptionResponse struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PromptResponse struct {
 	// Name of the user message, the same as in the session update that shows it.
-	MessageID MessageID       `json:"messageId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	MessageID MessageID `json:"messageId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1667,8 +1765,9 @@ type ExtResponse struct {
 type UpdateSessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// What happened.
-	Update SessionUpdate   `json:"update"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Update SessionUpdate `json:"update"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1687,8 +1786,9 @@ type ContentChunk struct {
 	// The message the piece belongs to. Pieces of several messages may alternate.
 	MessageID MessageID `json:"messageId"`
 	// The piece, to append.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1701,7 +1801,7 @@ type UserMessage struct {
 	MessageID MessageID `json:"messageId"`
 	// The whole message. Null or empty removes it, absent leaves it.
 	Content acp.Patch[[]ContentBlock] `json:"content,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1715,7 +1815,7 @@ type AgentMessage struct {
 	MessageID MessageID `json:"messageId"`
 	// The whole message. Null or empty removes it, absent leaves it.
 	Content acp.Patch[[]ContentBlock] `json:"content,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1729,7 +1829,7 @@ type AgentThought struct {
 	MessageID MessageID `json:"messageId"`
 	// The whole thought. Null or empty removes it, absent leaves it.
 	Content acp.Patch[[]ContentBlock] `json:"content,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1743,7 +1843,8 @@ type ToolCallContentChunk struct {
 	ToolCallID ToolCallID `json:"toolCallId"`
 	// The item, to append.
 	Content ToolCallContent `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1751,7 +1852,8 @@ type ToolCallContentChunk struct {
 // TerminalOutput: the whole output of a terminal.
 type TerminalOutput struct {
 	// The bytes in base64. Base64; see Bytes.
-	Data string          `json:"data"`
+	Data string `json:"data"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1768,7 +1870,8 @@ type TerminalExitStatus struct {
 	ExitCode acp.Opt[int64] `json:"exitCode,omitzero"`
 	// Signal that ended it, such as SIGKILL. Absent or null: none or unknown.
 	Signal acp.Opt[string] `json:"signal,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1778,7 +1881,8 @@ type TerminalSize struct {
 	// Number of columns, 1 to 65535. From 1 to 65535.
 	Cols uint16 `json:"cols"`
 	// Number of rows, 1 to 65535. From 1 to 65535.
-	Rows uint16          `json:"rows"`
+	Rows uint16 `json:"rows"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1789,7 +1893,8 @@ type TerminalSize struct {
 type TerminalCapabilities struct {
 	// `terminal/cancel` works for this terminal. Absent or null: it does not.
 	Cancel *TerminalCancelCapabilities `json:"cancel,omitzero"`
-	Meta   json.RawMessage             `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1797,6 +1902,7 @@ type TerminalCapabilities struct {
 // TerminalCancelCapabilities: marks that a terminal can be cancelled. No members of its own
 // yet.
 type TerminalCancelCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1821,7 +1927,7 @@ type TerminalUpdate struct {
 	// What the client may do to it, such as cancel it. Replaced as a whole; null allows nothing,
 	// absent leaves it.
 	Capabilities acp.Patch[TerminalCapabilities] `json:"capabilities,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1834,7 +1940,8 @@ type TerminalOutputChunk struct {
 	TerminalID TerminalID `json:"terminalId"`
 	// The bytes in base64, to append. Each chunk is encoded on its own and may split a character.
 	// Base64; see Bytes.
-	Data string          `json:"data"`
+	Data string `json:"data"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1864,7 +1971,8 @@ type PlanEntry struct {
 	Priority PlanEntryPriority `json:"priority"`
 	// How far the step got.
 	Status PlanEntryStatus `json:"status"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1875,8 +1983,9 @@ type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// All steps, in order; replaces what the plan held.
-	Entries []PlanEntry     `json:"entries"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Entries []PlanEntry `json:"entries"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1887,7 +1996,8 @@ type PlanFile struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// Address of the file. A URI.
-	URI  string          `json:"uri"`
+	URI string `json:"uri"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1899,8 +2009,9 @@ type PlanMarkdown struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// The text.
-	Content string          `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content string `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1910,7 +2021,8 @@ type PlanMarkdown struct {
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
-	Meta json.RawMessage   `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1919,8 +2031,9 @@ type PlanUpdate struct {
 // It is the variant "plan_removed" of SessionUpdate.
 type PlanRemoved struct {
 	// The plan meant.
-	PlanID PlanID          `json:"planId"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	PlanID PlanID `json:"planId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1930,7 +2043,8 @@ type PlanRemoved struct {
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
-	Meta              json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1940,7 +2054,8 @@ type AvailableCommandsUpdate struct {
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
-	Meta          json.RawMessage       `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1952,7 +2067,7 @@ type SessionInfoUpdate struct {
 	Title acp.Patch[string] `json:"title,omitzero"`
 	// Time of the last activity, RFC 3339. Null removes it, absent leaves it. RFC 3339.
 	UpdatedAt acp.Patch[string] `json:"updatedAt,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1963,8 +2078,9 @@ type Cost struct {
 	// The sum so far, in units of `currency`.
 	Amount float64 `json:"amount"`
 	// ISO 4217 code such as USD, or another unit such as credits.
-	Currency string          `json:"currency"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Currency string `json:"currency"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1978,6 +2094,7 @@ type UsageUpdate struct {
 	Size uint64 `json:"size"`
 	// Cost of the session so far. Null removes it, absent leaves it.
 	Cost acp.Patch[Cost] `json:"cost,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1993,7 +2110,8 @@ type Notice struct {
 	Title string `json:"title"`
 	// Further plain text. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	Meta        json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2010,7 +2128,7 @@ type CompactionUpdate struct {
 	Summary acp.Patch[[]ContentBlock] `json:"summary,omitzero"`
 	// Why it failed, for people. Null removes it, absent leaves it.
 	Error acp.Patch[string] `json:"error,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2023,8 +2141,9 @@ type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
 	// The piece, to append.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2034,7 +2153,8 @@ type CompactionSummaryChunk struct {
 type SubagentSessionCapabilities struct {
 	// The child's work may be cancelled. Absent or null: it may not.
 	Cancel *SessionCancelCapabilities `json:"cancel,omitzero"`
-	Meta   json.RawMessage            `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2042,6 +2162,7 @@ type SubagentSessionCapabilities struct {
 // SessionCancelCapabilities: marks that the work of a child session may be cancelled; the
 // session goes on. No members of its own yet.
 type SessionCancelCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2068,7 +2189,7 @@ type SubagentUpdate struct {
 	// Absolute further roots of the child. Null: those of its parent; absent leaves them; empty:
 	// none.
 	AdditionalDirectories acp.Patch[[]AbsolutePath] `json:"additionalDirectories,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2091,7 +2212,7 @@ type SessionMessage struct {
 	RecipientMessageID acp.Patch[MessageID] `json:"recipientMessageId,omitzero"`
 	// The whole message. Null or empty removes it, absent leaves it.
 	Content acp.Patch[[]ContentBlock] `json:"content,omitzero"`
-	// Null clears it, absent keeps it.
+	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2104,8 +2225,9 @@ type SessionMessageChunk struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
 	// The piece, to append.
-	Content ContentBlock    `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2117,8 +2239,9 @@ type SessionMessageChunk struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CompleteElicitationNotification struct {
 	// The request for input that is done.
-	ElicitationID ElicitationID   `json:"elicitationId"`
-	Meta          json.RawMessage `json:"_meta,omitzero"`
+	ElicitationID ElicitationID `json:"elicitationId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2133,8 +2256,9 @@ type AuthStatusUpdateNotification struct {
 	// value as `unknown`.
 	State AuthState `json:"state"`
 	// Accounts the agent has, to show. Absent or empty: none reported.
-	Accounts []AuthAccount   `json:"accounts,omitzero"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	Accounts []AuthAccount `json:"accounts,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2158,7 +2282,8 @@ type InitializeRequest struct {
 	Info Implementation `json:"info"`
 	// What the agent may ask of this client. Absent: nothing.
 	Capabilities *ClientCapabilities `json:"capabilities,omitzero"`
-	Meta         json.RawMessage     `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2169,7 +2294,8 @@ type ClientCapabilities struct {
 	Auth *ClientAuthCapabilities `json:"auth,omitzero"`
 	// Ways to ask the user for input. Absent or null: the agent must not ask.
 	Elicitation *ElicitationCapabilities `json:"elicitation,omitzero"`
-	Meta        json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2180,7 +2306,8 @@ type ClientAuthCapabilities struct {
 	// The client can start the agent program again in an interactive terminal. Absent or null: it
 	// cannot.
 	Terminal *TerminalAuthCapabilities `json:"terminal,omitzero"`
-	Meta     json.RawMessage           `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2188,6 +2315,7 @@ type ClientAuthCapabilities struct {
 // TerminalAuthCapabilities: marks that the client can start the agent program again in an
 // interactive terminal. No members of its own yet.
 type TerminalAuthCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2199,8 +2327,9 @@ type ElicitationCapabilities struct {
 	// The client can show forms. Absent or null: it cannot.
 	Form *ElicitationFormCapabilities `json:"form,omitzero"`
 	// The client can send the user to a URL. Absent or null: it cannot.
-	URL  *ElicitationURLCapabilities `json:"url,omitzero"`
-	Meta json.RawMessage             `json:"_meta,omitzero"`
+	URL *ElicitationURLCapabilities `json:"url,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2208,6 +2337,7 @@ type ElicitationCapabilities struct {
 // ElicitationFormCapabilities: marks that the client can show forms. No members of its own
 // yet.
 type ElicitationFormCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2216,6 +2346,7 @@ type ElicitationFormCapabilities struct {
 // ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
 // its own yet.
 type ElicitationURLCapabilities struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2227,8 +2358,9 @@ type ElicitationURLCapabilities struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LoginAuthRequest struct {
 	// A method from the agent's `initialize` response.
-	MethodID AuthMethodID    `json:"methodId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	MethodID AuthMethodID `json:"methodId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2238,6 +2370,7 @@ type LoginAuthRequest struct {
 // Params of the request providers/list, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ListProvidersRequest struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2257,7 +2390,8 @@ type SetProviderRequest struct {
 	BaseURL string `json:"baseUrl"`
 	// All headers to send, by name. Absent: none. They may hold secrets. Never printed by String.
 	Headers map[string]string `json:"headers,omitzero"`
-	Meta    json.RawMessage   `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2269,8 +2403,9 @@ type SetProviderRequest struct {
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type DisableProviderRequest struct {
 	// The provider to switch off.
-	ProviderID ProviderID      `json:"providerId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	ProviderID ProviderID `json:"providerId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2280,6 +2415,7 @@ type DisableProviderRequest struct {
 // Params of the request auth/logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 type LogoutAuthRequest struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2291,6 +2427,7 @@ type LogoutAuthRequest struct {
 // Params of the request auth/status, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthStatusRequest struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2309,8 +2446,9 @@ type NewSessionRequest struct {
 	MCPServers []MCPServer `json:"mcpServers,omitzero"`
 	// Instructions for the model. Absent or null: the agent's own. Needs the `systemPrompt`
 	// session capability.
-	SystemPrompt *SystemPrompt   `json:"systemPrompt,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2329,8 +2467,9 @@ type HTTPHeader struct {
 	// Header name, such as Authorization.
 	Name string `json:"name"`
 	// Header value; may be secret. Never printed by String.
-	Value string          `json:"value"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Value string `json:"value"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2344,8 +2483,9 @@ type MCPServerHTTP struct {
 	URL string `json:"url"`
 	// Headers to send with every request, except those the transport sets itself. They may hold
 	// secrets.
-	Headers []HTTPHeader    `json:"headers,omitzero"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Headers []HTTPHeader `json:"headers,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2357,8 +2497,9 @@ type MCPServerACP struct {
 	// Label of the server.
 	Name string `json:"name"`
 	// Name for `mcp/message`. Unique on the connection.
-	ServerID MCPServerACPID  `json:"serverId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	ServerID MCPServerACPID `json:"serverId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2373,7 +2514,8 @@ type MCPServerStdio struct {
 	// Arguments of the program. Absent: none.
 	Args []string `json:"args,omitzero"`
 	// Variables to set for the program; the last of the same name wins. They may hold secrets.
-	Env  []EnvVariable   `json:"env,omitzero"`
+	Env []EnvVariable `json:"env,omitzero"`
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2385,8 +2527,9 @@ type SystemPrompt struct {
 	// How they combine with the agent's own. An unknown mode is an error.
 	Mode SystemPromptMode `json:"mode"`
 	// The instructions, not empty. Text always works; nothing else may be sent yet.
-	Content []ContentBlock  `json:"content"`
-	Meta    json.RawMessage `json:"_meta,omitzero"`
+	Content []ContentBlock `json:"content"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2402,7 +2545,8 @@ type ListSessionsRequest struct {
 	Cursor acp.Opt[SessionListCursor] `json:"cursor,omitzero"`
 	// Whether to list archived sessions; keep it for all pages. Absent or null: `exclude`.
 	Archived acp.Opt[SessionArchiveFilter] `json:"archived,omitzero"`
-	Meta     json.RawMessage               `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2413,8 +2557,9 @@ type ListSessionsRequest struct {
 // Params of the request session/delete, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 type DeleteSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2435,8 +2580,9 @@ type ForkSessionRequest struct {
 	MCPServers []MCPServer `json:"mcpServers,omitzero"`
 	// Instructions for the model; repeat those of the source. Absent or null: the source's or the
 	// agent's own.
-	SystemPrompt *SystemPrompt   `json:"systemPrompt,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2447,8 +2593,9 @@ type ForkSessionRequest struct {
 // Params of the request session/archive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type ArchiveSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2459,8 +2606,9 @@ type ArchiveSessionRequest struct {
 // Params of the request session/unarchive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 type UnarchiveSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2471,8 +2619,9 @@ type UnarchiveSessionRequest struct {
 // Params of the request session/status, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatusRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2486,8 +2635,9 @@ type SetSessionTitleRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The new title. The agent may tidy it up; one that is then empty or invalid is an error
 	// -32602.
-	Title string          `json:"title"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Title string `json:"title"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2512,8 +2662,9 @@ type ResumeSessionRequest struct {
 	ReplayFrom ReplayFrom `json:"replayFrom,omitzero"`
 	// Instructions for the model; repeat what the session was made with. Absent or null: the
 	// stored or the agent's own.
-	SystemPrompt *SystemPrompt   `json:"systemPrompt,omitzero"`
-	Meta         json.RawMessage `json:"_meta,omitzero"`
+	SystemPrompt *SystemPrompt `json:"systemPrompt,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2530,6 +2681,7 @@ type ReplayFromOther struct {
 // ReplayFromStart: the beginning of the history the agent has kept.
 // It is the variant "start" of ReplayFrom.
 type ReplayFromStart struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2541,8 +2693,9 @@ type ReplayFromStart struct {
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type CloseSessionRequest struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2555,8 +2708,9 @@ type CloseSessionRequest struct {
 type CancelToolCallRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The call to cancel.
-	ToolCallID ToolCallID      `json:"toolCallId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	ToolCallID ToolCallID `json:"toolCallId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2569,8 +2723,9 @@ type CancelToolCallRequest struct {
 type CancelTerminalRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal to cancel.
-	TerminalID TerminalID      `json:"terminalId"`
-	Meta       json.RawMessage `json:"_meta,omitzero"`
+	TerminalID TerminalID `json:"terminalId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2583,7 +2738,8 @@ type SetSessionConfigOptionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The setting to change.
 	ConfigID SessionConfigID `json:"configId"`
-	Meta     json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
 }
@@ -2626,8 +2782,9 @@ type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message, not empty. Text and resource links always work, other content needs a prompt
 	// capability. At least 1 item.
-	Prompt []ContentBlock  `json:"prompt"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	Prompt []ContentBlock `json:"prompt"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2639,7 +2796,8 @@ type PromptRequest struct {
 type RequestPermissionResponse struct {
 	// What the user decided.
 	Outcome RequestPermissionOutcome `json:"outcome"`
-	Meta    json.RawMessage          `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2656,6 +2814,7 @@ type RequestPermissionOutcomeOther struct {
 // CancelledPermissionOutcome: no option was chosen, so the agent must not go ahead.
 // It is the variant "cancelled" of RequestPermissionOutcome.
 type CancelledPermissionOutcome struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2666,7 +2825,8 @@ type CancelledPermissionOutcome struct {
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
-	Meta     json.RawMessage    `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2676,6 +2836,7 @@ type SelectedPermissionOutcome struct {
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponse struct {
+	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "action", and the rest of the object. It must not be
 	// nil.
@@ -2720,7 +2881,8 @@ type ElicitationAcceptAction struct {
 type MessageMCPResponseResult struct {
 	// What the MCP server returned, any JSON.
 	Result json.RawMessage `json:"result"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2729,8 +2891,9 @@ type MessageMCPResponseResult struct {
 // It is the variant Error of MessageMCPResponse.
 type MessageMCPResponseError struct {
 	// Why the MCP request failed.
-	Error MCPError        `json:"error"`
-	Meta  json.RawMessage `json:"_meta,omitzero"`
+	Error MCPError `json:"error"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2753,8 +2916,9 @@ type MCPError struct {
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CancelSessionNotification struct {
-	SessionID SessionID       `json:"sessionId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	SessionID SessionID `json:"sessionId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2773,7 +2937,8 @@ type MessageMCPNotification struct {
 	Method string `json:"method"`
 	// MCP parameters. Absent or null: none.
 	Params json.RawMessage `json:"params,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2785,8 +2950,9 @@ type MessageMCPNotification struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/cancellation
 type CancelRequestNotification struct {
 	// The request to stop, sent earlier by the same side.
-	RequestID acp.RequestID   `json:"requestId"`
-	Meta      json.RawMessage `json:"_meta,omitzero"`
+	RequestID acp.RequestID `json:"requestId"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2803,7 +2969,8 @@ type ProxySuccessorRequest struct {
 	// Parameters of the wrapped request, an object or array passed on unchanged. Absent or null:
 	// none.
 	Params json.RawMessage `json:"params,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -2828,7 +2995,8 @@ type ProxySuccessorNotification struct {
 	// Parameters of the wrapped notification, an object or array passed on unchanged. Absent or
 	// null: none.
 	Params json.RawMessage `json:"params,omitzero"`
-	Meta   json.RawMessage `json:"_meta,omitzero"`
+	// Extension data.
+	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }

@@ -4,11 +4,10 @@ package unstable
 
 import "github.com/hermes-nvim/hermes/acp/internal/jx"
 
-var tagOfRequestPermissionSubject = []string{"type"}
-
 func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissionSubject {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -16,7 +15,6 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionSubject}
 	switch string(tag) {
 	case "tool_call":
 		x := new(ToolCallPermissionSubject)
@@ -69,11 +67,10 @@ func DecodeRequestPermissionSubject(b []byte) (RequestPermissionSubject, error) 
 	return v, nil
 }
 
-var tagOfToolCallContent = []string{"type"}
-
 func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -81,7 +78,6 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfToolCallContent}
 	switch string(tag) {
 	case "content":
 		x := new(Content)
@@ -140,11 +136,10 @@ func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 	return v, nil
 }
 
-var tagOfContentBlock = []string{"type"}
-
 func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -152,7 +147,6 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfContentBlock}
 	switch string(tag) {
 	case "text":
 		x := new(TextContent)
@@ -268,11 +262,10 @@ func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) 
 	return v, nil
 }
 
-var tagOfDiffChangeVariant = []string{"operation"}
-
 func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	m := d.Mark()
-	tag, found := d.Tag("operation")
+	o := jx.Outer{Up: outer, Tag: "operation"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -280,7 +273,6 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 		d.NoTag(m, "operation")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfDiffChangeVariant}
 	switch string(tag) {
 	case "add":
 		x := new(DiffChangeAdd)
@@ -329,11 +321,10 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	return v.appendMembers(b)
 }
 
-var tagOfCreateElicitationRequestVariant = []string{"mode"}
-
 func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("mode")
+	o := jx.Outer{Up: outer, Tag: "mode"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -341,7 +332,6 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 		d.NoTag(m, "mode")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationRequestVariant}
 	switch string(tag) {
 	case "form":
 		x := new(ElicitationFormMode)
@@ -395,11 +385,10 @@ func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicita
 	return v.appendMembers(b)
 }
 
-var tagOfElicitationPropertySchema = []string{"type"}
-
 func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationPropertySchema {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -407,7 +396,6 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfElicitationPropertySchema}
 	switch string(tag) {
 	case "string":
 		x := new(StringPropertySchema)
@@ -478,10 +466,9 @@ func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error
 	return v, nil
 }
 
-var tagOfMultiSelectItems = []string{"type"}
-
 func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -490,7 +477,6 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 		x.decode(d, outer)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMultiSelectItems}
 	switch string(tag) {
 	case "string":
 		x := new(StringMultiSelectItems)
@@ -583,11 +569,10 @@ func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVarian
 	return v.appendMembers(b)
 }
 
-var tagOfAuthMethod = []string{"type"}
-
 func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -595,7 +580,6 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAuthMethod}
 	switch string(tag) {
 	case "terminal":
 		x := new(AuthMethodTerminal)
@@ -647,11 +631,10 @@ func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	return v, nil
 }
 
-var tagOfSessionConfigOptionVariant = []string{"type"}
-
 func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigOptionVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -659,7 +642,6 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionConfigOptionVariant}
 	switch string(tag) {
 	case "select":
 		x := new(SessionConfigSelect)
@@ -697,11 +679,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("value", "name") || d.EmptyArray() {
 			var x []SessionConfigSelectOption
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectOption{}
 				for d.More(']') {
 					var e SessionConfigSelectOption
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsUngrouped(x)
@@ -709,11 +692,12 @@ func decodeSessionConfigSelectOptions(d *jx.Dec, _ *jx.Outer) SessionConfigSelec
 		if d.ElemHasKeys("groupId", "name", "options") {
 			var x []SessionConfigSelectGroup
 			if d.Array() {
+				list := d.Mark()
 				x = []SessionConfigSelectGroup{}
 				for d.More(']') {
 					var e SessionConfigSelectGroup
 					e.decode(d, nil)
-					x = append(x, e)
+					x = append(jx.Grow(d, x, list), e)
 				}
 			}
 			return SessionConfigSelectOptionsGrouped(x)
@@ -769,11 +753,10 @@ func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, err
 	return v, nil
 }
 
-var tagOfAvailableCommand = []string{"type"}
-
 func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -781,7 +764,6 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAvailableCommand}
 	switch string(tag) {
 	case "command":
 		x := new(Command)
@@ -828,11 +810,10 @@ func DecodeAvailableCommand(b []byte) (AvailableCommand, error) {
 	return v, nil
 }
 
-var tagOfAvailableCommandInput = []string{"type"}
-
 func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInput {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -840,7 +821,6 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfAvailableCommandInput}
 	switch string(tag) {
 	case "text":
 		x := new(TextCommandInput)
@@ -887,11 +867,10 @@ func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	return v, nil
 }
 
-var tagOfStateUpdate = []string{"state"}
-
 func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("state")
+	o := jx.Outer{Up: outer, Tag: "state"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -899,7 +878,6 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 		d.NoTag(m, "state")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfStateUpdate}
 	switch string(tag) {
 	case "running":
 		x := new(RunningStateUpdate)
@@ -963,11 +941,10 @@ func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 	return v, nil
 }
 
-var tagOfBackgroundWork = []string{"type"}
-
 func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -975,7 +952,6 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfBackgroundWork}
 	switch string(tag) {
 	case "terminal":
 		x := new(BackgroundTerminal)
@@ -1089,20 +1065,17 @@ func DecodeErrorData(b []byte) (ErrorData, error) {
 	return v, nil
 }
 
-var tagOfIdleStateUpdateVariant = []string{"stopReason"}
-
 func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVariant {
-	tag, found := d.Tag("stopReason")
+	o := jx.Outer{Up: outer, Tag: "stopReason"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
 	if !found {
-		o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 		x := new(IdleStateUpdateNone)
 		x.decode(d, &o)
 		return x
 	}
-	o := jx.Outer{Up: outer, Names: tagOfIdleStateUpdateVariant}
 	switch string(tag) {
 	case "end_turn":
 		x := new(IdleStateUpdateEndTurn)
@@ -1157,11 +1130,10 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	return v.appendMembers(b)
 }
 
-var tagOfSessionUpdate = []string{"sessionUpdate"}
-
 func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	m := d.Mark()
-	tag, found := d.Tag("sessionUpdate")
+	o := jx.Outer{Up: outer, Tag: "sessionUpdate"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1169,7 +1141,6 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 		d.NoTag(m, "sessionUpdate")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSessionUpdate}
 	switch string(tag) {
 	case "user_message_chunk":
 		x := new(UserMessageChunk)
@@ -1351,11 +1322,10 @@ func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 	return v, nil
 }
 
-var tagOfPlanUpdateContent = []string{"type"}
-
 func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1363,7 +1333,6 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfPlanUpdateContent}
 	switch string(tag) {
 	case "items":
 		x := new(PlanItems)
@@ -1422,11 +1391,10 @@ func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 	return v, nil
 }
 
-var tagOfMCPServer = []string{"type"}
-
 func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1434,7 +1402,6 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfMCPServer}
 	switch string(tag) {
 	case "http":
 		x := new(MCPServerHTTP)
@@ -1492,11 +1459,10 @@ func DecodeMCPServer(b []byte) (MCPServer, error) {
 	return v, nil
 }
 
-var tagOfReplayFrom = []string{"type"}
-
 func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1504,7 +1470,6 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfReplayFrom}
 	switch string(tag) {
 	case "start":
 		x := new(ReplayFromStart)
@@ -1550,11 +1515,10 @@ func DecodeReplayFrom(b []byte) (ReplayFrom, error) {
 	return v, nil
 }
 
-var tagOfSetSessionConfigOptionRequestVariant = []string{"type"}
-
 func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetSessionConfigOptionRequestVariant {
 	m := d.Mark()
-	tag, found := d.Tag("type")
+	o := jx.Outer{Up: outer, Tag: "type"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1562,7 +1526,6 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 		d.NoTag(m, "type")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfSetSessionConfigOptionRequestVariant}
 	switch string(tag) {
 	case "id":
 		x := new(SetSessionConfigOptionRequestID)
@@ -1593,11 +1556,10 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	return v.appendMembers(b)
 }
 
-var tagOfRequestPermissionOutcome = []string{"outcome"}
-
 func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissionOutcome {
 	m := d.Mark()
-	tag, found := d.Tag("outcome")
+	o := jx.Outer{Up: outer, Tag: "outcome"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1605,7 +1567,6 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 		d.NoTag(m, "outcome")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfRequestPermissionOutcome}
 	switch string(tag) {
 	case "cancelled":
 		x := new(CancelledPermissionOutcome)
@@ -1658,11 +1619,10 @@ func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) 
 	return v, nil
 }
 
-var tagOfCreateElicitationResponseVariant = []string{"action"}
-
 func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationResponseVariant {
 	m := d.Mark()
-	tag, found := d.Tag("action")
+	o := jx.Outer{Up: outer, Tag: "action"}
+	tag, found := d.TagIn(&o)
 	if d.Failed() {
 		return nil
 	}
@@ -1670,7 +1630,6 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 		d.NoTag(m, "action")
 		return nil
 	}
-	o := jx.Outer{Up: outer, Names: tagOfCreateElicitationResponseVariant}
 	switch string(tag) {
 	case "accept":
 		x := new(ElicitationAcceptAction)
@@ -1713,11 +1672,12 @@ func decodeElicitationContentValue(d *jx.Dec, _ *jx.Outer) ElicitationContentVal
 	case '[':
 		var x []string
 		if d.Array() {
+			list := d.Mark()
 			x = []string{}
 			for d.More(']') {
 				var e string
 				e = d.Str()
-				x = append(x, e)
+				x = append(jx.Grow(d, x, list), e)
 			}
 		}
 		if !d.Failed() || !d.Retry(m) {

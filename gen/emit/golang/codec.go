@@ -30,11 +30,11 @@ func (g *gen) jsonMethods(f *jen.File, s structType) {
 	}
 	comment(f, "UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.")
 	if s.other != "" { // the tag is read by the union
-		start = append(start, line("tag, _ := d.Tag(%q)", s.other), line("v.Tag = string(tag)"))
-		decode = []jen.Code{
-			line("o := %s{Names: tagOf%s}", g.in("Outer"), s.unionName),
-			line("v.decode(&d, &o)"),
-		}
+		start = append(start,
+			line("o := %s{Tag: %q}", g.in("Outer"), s.other),
+			line("tag, _ := d.TagIn(&o)"),
+			line("v.Tag = string(tag)"))
+		decode = []jen.Code{line("v.decode(&d, &o)")}
 	}
 	f.Add(method(n, "UnmarshalJSON").Params(bytesParam()).Error().Block(
 		append(append(start, decode...), line("d.End()"), line("return d.Err()"))...))

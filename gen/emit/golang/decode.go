@@ -26,7 +26,11 @@ func (g *gen) decodeStruct(f *jen.File, s structType) {
 	if len(required) > 0 || s.union != nil {
 		body = append(body, line("m := d.Mark()"))
 	}
-	body = append(body, block(line("if !d.Obj()"), line("return")))
+	open := line("if !d.Obj()")
+	if s.extra() != "" {
+		open = line("if !d.ObjIn(outer)")
+	}
+	body = append(body, block(open, line("return")))
 	if len(bits) > 0 {
 		body = append(body, line("var seen uint64"))
 	}
@@ -41,11 +45,11 @@ func (g *gen) decodeStruct(f *jen.File, s structType) {
 		cases = append(cases, jen.Case(jen.Lit(m.Wire)).Block(do...))
 	}
 	cases = append(cases, jen.Default().Block(unknown))
-	loop := jen.Code(jen.Switch(line("k := d.Key(); string(k)")).Block(cases...))
+	loop := jen.Code(jen.Switch(line("string(k)")).Block(cases...))
 	if len(s.fields) == 0 && s.extra() != "" {
-		loop = line("x.Add(d, d.Key(), outer)")
+		loop = line("x.Add(d, k, outer)")
 	}
-	body = append(body, block(line("for d.More('}')"), loop))
+	body = append(body, block(line("for k, more := d.Next(); more; k, more = d.Next()"), loop))
 	if len(required) > 0 {
 		mask := uint64(1)<<len(required) - 1
 		body = append(body, block(line("if seen&%#x != %#x", mask, mask), line("d.Missing(m, seen, %s)", quoted(required))))
@@ -100,7 +104,7 @@ func quoted(names []string) string {
 // decodeMember emits what reads one member into v, with its rules for null and
 // for values that do not fit.
 func (g *gen) decodeMember(m *ir.Field) []jen.Code {
-	x := "v." + goName(m.Wire)
+	x := "v." + fieldName(m.Wire)
 	var do []jen.Code
 	value := x
 	switch g.shapeOf(m) {
@@ -178,27 +182,34 @@ func (g *gen) basic(r ir.TypeRef) string {
 // decodeTo emits what reads a value into the addressable x.
 func (g *gen) decodeTo(x string, r ir.TypeRef, skipInvalid bool) []jen.Code {
 	one := func(format string, a ...any) []jen.Code { return []jen.Code{line(format, a...)} }
+	e := "e" // an element, which must not hide the list it goes to
+	if strings.HasPrefix(x, "e") {
+		e += x
+	}
 	switch {
 	case r.Ref != "":
 		return g.decodeRef(x, r.Ref)
 	case r.Map:
-		do := append([]jen.Code{line("k := string(d.Key())"), line("var e %s", g.typeOf(*r.Elem))}, g.decodeTo("e", *r.Elem, false)...)
-		do = append(do,
+		do := []jen.Code{
+			line("k := string(name)"),
 			block(line("if _, dup := %s[k]; dup", x), line("d.Duplicate()")),
-			line("%s[k] = e", x))
-		return []jen.Code{block(line("if d.Obj()"), line("%s = %s{}", x, g.typeOf(r)), block(line("for d.More('}')"), do...))}
+			line("var %s %s", e, g.typeOf(*r.Elem)),
+		}
+		do = append(append(do, g.decodeTo(e, *r.Elem, false)...), line("%s[k] = %s", x, e))
+		return []jen.Code{block(line("if d.Obj()"), line("%s = %s{}", x, g.typeOf(r)),
+			block(line("for name, more := d.Next(); more; name, more = d.Next()"), do...))}
 	case r.Elem != nil:
 		var do []jen.Code
 		if skipInvalid {
 			do = append(do, line("mk := d.Mark()"))
 		}
-		do = append(do, line("var e %s", g.typeOf(*r.Elem)))
-		do = append(do, g.decodeTo("e", *r.Elem, false)...)
+		do = append(do, line("var %s %s", e, g.typeOf(*r.Elem)))
+		do = append(do, g.decodeTo(e, *r.Elem, false)...)
 		if skipInvalid {
 			do = append(do, block(line("if d.Failed() && d.Recover(mk)"), line("continue")))
 		}
-		do = append(do, line("%s = append(%s, e)", x, x))
-		return []jen.Code{block(line("if d.Array()"), line("%s = %s{}", x, g.typeOf(r)), block(line("for d.More(']')"), do...))}
+		do = append(do, line("%s = append(%s(d, %s, list), %s)", x, g.in("Grow"), x, e))
+		return []jen.Code{block(line("if d.Array()"), line("list := d.Mark()"), line("%s = %s{}", x, g.typeOf(r)), block(line("for d.More(']')"), do...))}
 	}
 	switch r.Prim {
 	case "string":

@@ -179,6 +179,9 @@ func armDoc(a arm, union string) string {
 // fieldDoc is the comment of a member: our words, then the rules.
 func (g *gen) fieldDoc(f *ir.Field) string {
 	doc := f.Doc
+	if doc == "" && f.Wire == "_meta" {
+		doc = "Extension data."
+	}
 	var rules []string
 	if !isMentioned(doc, "null") && f.Presence == ir.Patch {
 		rules = append(rules, "Null clears it, absent keeps it.")

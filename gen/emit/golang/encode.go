@@ -48,7 +48,7 @@ func goLit(s string) string {
 }
 
 func (g *gen) appendMember(m *ir.Field) []jen.Code {
-	x := "v." + goName(m.Wire)
+	x := "v." + fieldName(m.Wire)
 	put := func(value string) []jen.Code {
 		return append([]jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire)))}, g.appendValue(value, m.Type)...)
 	}
@@ -71,6 +71,10 @@ func (g *gen) appendMember(m *ir.Field) []jen.Code {
 
 // rawText passes text through line unformatted.
 func rawText(s string) jen.Code { return jen.Op(s) }
+
+// index is the loop variable for the elements of x; those of the lists around
+// it have other names.
+func index(x string) string { return string(rune('i' + strings.Count(x, "["))) }
 
 // appendValue emits what appends the value x.
 func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
@@ -95,8 +99,9 @@ func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
 		do := append([]jen.Code{line("b = %s(%s(b), k)", g.in("AppendString"), g.in("Comma")), line("b = append(b, ':')"), line("e := %s[k]", x)}, g.appendValue("e", *r.Elem)...)
 		return []jen.Code{line("b = append(b, '{')"), block(line("for _, k := range %s(%s)", g.in("Keys"), rawText(x)), do...), line("b = append(b, '}')")}
 	case r.Elem != nil:
-		do := append([]jen.Code{block(line("if i > 0"), line("b = append(b, ',')"))}, g.appendValue(x+"[i]", *r.Elem)...)
-		return []jen.Code{line("b = append(b, '[')"), block(line("for i := range %s", x), do...), line("b = append(b, ']')")}
+		i := index(x)
+		do := append([]jen.Code{block(line("if %s > 0", i), line("b = append(b, ',')"))}, g.appendValue(x+"["+i+"]", *r.Elem)...)
+		return []jen.Code{line("b = append(b, '[')"), block(line("for %s := range %s", i, x), do...), line("b = append(b, ']')")}
 	}
 	switch r.Prim {
 	case "string":

@@ -76,3 +76,18 @@ func paramName(s string) string {
 	}
 	return strings.Replace(n, "type_", "kind", 1)
 }
+
+// methodNames are the methods that structs have; a field cannot be called so.
+var methodNames = map[string]bool{
+	"AppendJSON": true, "Bytes": true, "Check": true, "LogValue": true,
+	"MarshalJSON": true, "String": true, "UnmarshalJSON": true,
+}
+
+// fieldName is the Go name of a member.
+func fieldName(wire string) string {
+	n := goName(wire)
+	if methodNames[n] {
+		n += "Value"
+	}
+	return n
+}

@@ -45,7 +45,7 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 			seen["Tag"] = s.other
 		}
 		for _, m := range s.fields {
-			n := goName(m.Wire)
+			n := fieldName(m.Wire)
 			if w, dup := seen[n]; dup || n == "" || n == s.extra() || (s.union != nil && n == "Variant") {
 				g.claims.errs = append(g.claims.errs, s.name+": the members \""+w+"\" and \""+m.Wire+"\" would both be called "+n)
 			}
@@ -76,8 +76,8 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 			g.bytesMethod(f, s.name, m)
 		}
 	}
-	if encoded > 1 || encoded == 1 && seen["Bytes"] != "" {
-		g.claims.errs = append(g.claims.errs, s.name+": the method Bytes has more than one member to decode, or is called like one")
+	if encoded > 1 {
+		g.claims.errs = append(g.claims.errs, s.name+": the method Bytes has more than one member to decode")
 	}
 }
 
@@ -95,7 +95,7 @@ func selector(u *ir.Union) string {
 // bytesMethod emits the accessor of a base64 member. The member itself stays a
 // string, so that a bad one neither fails nor is lost.
 func (g *gen) bytesMethod(f *jen.File, n string, m *ir.Field) {
-	x := "v." + goName(m.Wire)
+	x := "v." + fieldName(m.Wire)
 	switch g.shapeOf(m) {
 	case opt, patch:
 		x += ".V"
@@ -103,7 +103,7 @@ func (g *gen) bytesMethod(f *jen.File, n string, m *ir.Field) {
 	if m.Type.Ref != "" {
 		x = "string(" + x + ")"
 	}
-	comment(f, "Bytes decodes the base64 text of "+goName(m.Wire)+".")
+	comment(f, "Bytes decodes the base64 text of "+fieldName(m.Wire)+".")
 	f.Add(method(n, "Bytes").Params().Params(jen.Index().Byte(), jen.Error()).Block(
 		jen.Return(jen.Qual("encoding/base64", "StdEncoding").Dot("DecodeString").Call(rawText(x)))))
 }

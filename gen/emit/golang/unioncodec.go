@@ -38,27 +38,26 @@ func (g *gen) unionCodec(f *jen.File) {
 // decodeTagged emits the decoder of a tagged union: find the tag, then let the
 // variant read the whole object.
 func (g *gen) decodeTagged(f *jen.File, n string, u *ir.Union) {
-	f.Var().Id("tagOf" + n).Op("=").Index().String().Values(jen.Lit(u.Tag))
 	needed := u.Default == nil && u.Absent == nil
 	var body, cases []jen.Code
 	if needed {
 		body = append(body, line("m := d.Mark()"))
 	}
-	body = append(body, line("tag, found := d.Tag(%q)", u.Tag), block(line("if d.Failed()"), line("return nil")))
-	outer := line("o := %s{Up: outer, Names: tagOf%s}", g.in("Outer"), n)
+	body = append(body,
+		line("o := %s{Up: outer, Tag: %q}", g.in("Outer"), u.Tag),
+		line("tag, found := d.TagIn(&o)"),
+		block(line("if d.Failed()"), line("return nil")))
 	for _, a := range g.arms[n] {
 		switch a.v {
 		case u.Default:
 			body = append(body, block(line("if !found"), g.decodeArm(n, a, "outer")...))
 		case u.Absent:
-			absent := append([]jen.Code{outer.Clone()}, g.decodeArm(n, a, "&o")...)
-			body = append(body, block(line("if !found"), absent...))
+			body = append(body, block(line("if !found"), g.decodeArm(n, a, "&o")...))
 		}
 	}
 	if needed {
 		body = append(body, block(line("if !found"), line("d.NoTag(m, %q)", u.Tag), line("return nil")))
 	}
-	body = append(body, outer)
 	for _, a := range g.arms[n] {
 		if a.v.Wire != "" {
 			cases = append(cases, jen.Case(jen.Lit(a.v.Wire)).Block(g.decodeArm(n, a, "&o")...))

@@ -193,7 +193,7 @@ func (g *gen) constructor(f *jen.File, n string, fields []*ir.Field) {
 		}
 		p := paramName(m.Wire)
 		params = append(params, jen.Id(p).Add(g.fieldType(m)))
-		values = append(values, jen.Id(goName(m.Wire)).Op(":").Id(p))
+		values = append(values, jen.Id(fieldName(m.Wire)).Op(":").Id(p))
 	}
 	fn := "New" + n
 	if len(params) == 0 || len(params) > mostParams || g.claims.taken(fn) {

@@ -1,0 +1,71 @@
+// Package acp holds the messages of the Agent Client Protocol, version 1, and
+// what both sides of a connection do with them. An agent is a program that
+// works on code with a language model; a client is the editor in front of it.
+// See https://agentclientprotocol.com.
+//
+// # Implementing a side
+//
+// A client implements [ClientHandler], an agent [AgentHandler]. Embed
+// [UnimplementedClientHandler] or [UnimplementedAgentHandler] and write only the
+// methods you need:
+//
+//	type editor struct{ acp.UnimplementedClientHandler }
+//
+//	func (e *editor) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+//		if chunk, ok := n.Update.(*acp.AgentMessageChunk); ok {
+//			if text, ok := chunk.Content.(*acp.TextContent); ok {
+//				fmt.Print(text.Text)
+//			}
+//		}
+//		return nil
+//	}
+//
+// [ClientSide] and [AgentSide] make a [Handler] of it, which is what a
+// connection wants (package runtime has one). In the other direction [Agent] and
+// [Client] call the peer: acp.Agent{Conn: conn}.Prompt(ctx, request).
+//
+// # Messages
+//
+// Every definition of the protocol is a Go type with the same name.
+//
+//   - A required member is a plain field.
+//   - An optional member is an [Opt], a pointer to a struct, or a list, map or
+//     raw JSON that is nil when absent. Nil and empty lists differ: one is not
+//     sent, the other is sent as [].
+//   - A member that null clears and absence keeps is a [Patch].
+//   - A choice is a sealed interface such as [SessionUpdate], whose variants are
+//     pointers: use a type switch, or the Visitor of the union when the compiler
+//     should tell you about new variants.
+//   - Extension data is in Meta, as raw JSON. Write it with the key of your
+//     domain, as https://agentclientprotocol.com/protocol/extensibility says.
+//
+// # What survives
+//
+// Decoding and encoding loses nothing: members that this version does not know
+// are in Extra, variants in the Other type of the union, values in enums that
+// are open. What is written differently but means the same is not kept: space,
+// the order of members, escapes in strings, null or false for a member that may
+// be left out.
+//
+// # What fails
+//
+// Decoding is as strict as the protocol. A required member that is missing, a
+// wrong type, a number out of range, a member that is there twice, text that is
+// not UTF-8, more than 512 levels: all are errors that name the place
+// ([Pointer]). Members for which the protocol says so are dropped instead when
+// they do not fit, and so are elements of some lists. Nothing is ever repaired
+// where that could change what runs on a machine: commands, arguments,
+// environments, paths, roots, MCP servers and permission options.
+//
+// Rules beyond that are not needed to understand a message; Check lists them.
+//
+// # Versions
+//
+// This package is version 1 as it is stable. Drafts are in acp/unstable, version
+// 2 in acp/v2 and acp/v2/unstable. The packages share [Opt], [Patch], [Extra],
+// [RequestID], [Error] and the contracts of connections, and nothing else. A
+// [Protocol] describes one of them to a program that handles several.
+//
+// Values are not safe for concurrent use while one goroutine changes them.
+// Functions and handlers made by this package are.
+package acp

@@ -1,0 +1,216 @@
+package jx
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+)
+
+type code uint8
+
+const (
+	ok code = iota
+
+	// The text is not JSON as the protocol wants it. Never forgiven.
+	syntax
+	tooDeep
+	badUTF8
+
+	// The text is JSON but does not fit the type.
+	wrongType
+	badRange
+	missing
+	duplicate
+	badTag
+	noVariant
+	foreign
+)
+
+// Error says what did not fit and where.
+type Error struct {
+	Pointer string // JSON pointer of the value, e.g. /update/content/1/path; empty when Syntax
+	Offset  int    // bytes before it
+	Syntax  bool   // the text is not JSON, or nested too deeply
+	Msg     string // what was wrong
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Syntax:
+		return fmt.Sprintf("invalid JSON at byte %d: %s", e.Offset, e.Msg)
+	case e.Pointer == "":
+		return "/: " + e.Msg
+	}
+	return e.Pointer + ": " + e.Msg
+}
+
+// Err returns the first failure as an *Error, nil when there was none.
+func (d *Dec) Err() error {
+	if d.code == ok {
+		return nil
+	}
+	return d.err()
+}
+
+func (d *Dec) err() error {
+	e := &Error{Offset: d.at}
+	switch d.code {
+	case syntax, tooDeep, badUTF8:
+		e.Syntax = true
+		e.Msg = d.detail
+		return e
+	case foreign:
+		return d.foreignErr()
+	case wrongType:
+		e.Msg = "want " + d.detail + ", got " + kind(d.b[d.at])
+	case missing:
+		e.Msg = "missing required member " + strconv.Quote(d.detail)
+	case duplicate:
+		e.Msg = "duplicate member"
+	case badTag:
+		e.Msg = fmt.Sprintf("unknown %s %q", d.detail, d.val)
+	case noVariant:
+		e.Msg = fmt.Sprintf("no variant of %s fits: want %s", d.val, d.detail)
+	default:
+		e.Msg = d.detail
+	}
+	e.Pointer = pointer(d.b, d.at)
+	return e
+}
+
+// kind names the type of the value that starts with c.
+func kind(c byte) string {
+	switch c {
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case '"':
+		return "string"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	}
+	return "number"
+}
+
+// fail records a failure at the value the cursor is on.
+func (d *Dec) fail(c code, detail string) { d.failAt(d.p, c, detail) }
+
+// failAt records a failure of the value that starts at offset at. The cursor is
+// on that value, or behind it.
+//
+//go:noinline
+func (d *Dec) failAt(at int, c code, detail string) {
+	if d.code == ok {
+		d.code, d.at, d.detail = c, at, detail
+	}
+}
+
+// want fails because the next value is not what it should be.
+func (d *Dec) want(what string) {
+	if d.code != ok {
+		return
+	}
+	if d.p >= len(d.b) {
+		d.fail(syntax, "unexpected end")
+		return
+	}
+	switch c := d.b[d.p]; c {
+	case '{', '[', '"', 't', 'f', 'n', '-':
+	default:
+		if c < '0' || c > '9' {
+			d.fail(syntax, "expected a value")
+			return
+		}
+	}
+	d.fail(wrongType, what)
+}
+
+// Once sets a bit in seen; a bit that is set already is a duplicate member.
+func (d *Dec) Once(seen, bit uint64) uint64 {
+	if seen&bit != 0 {
+		d.Duplicate()
+	}
+	return seen | bit
+}
+
+// Duplicate fails because of the member whose name was read last. It is called
+// before the value is read.
+//
+//go:noinline
+func (d *Dec) Duplicate() { d.fail(duplicate, "") }
+
+// Missing records the first required member of the object that started at m
+// whose bit is not in seen. The bits of required members are the lowest ones,
+// in the order of names.
+func (d *Dec) Missing(m Mark, seen uint64, names ...string) {
+	for i, n := range names {
+		if seen&(1<<i) == 0 {
+			d.failAt(m.p, missing, n)
+			return
+		}
+	}
+}
+
+// Reject fails with a message about the value that started at m.
+func (d *Dec) Reject(m Mark, msg string) { d.failAt(m.p, badRange, msg) }
+
+// BadTag records an unknown tag of the object that started at m.
+func (d *Dec) BadTag(m Mark, member string, v []byte) {
+	if d.code == ok {
+		d.val = string(v)
+		d.failAt(m.p, badTag, member)
+	}
+}
+
+// NoVariant records that the value at m fits no variant of a union.
+func (d *Dec) NoVariant(m Mark, union, want string) {
+	if d.code == ok {
+		d.val = union
+		d.failAt(m.p, noVariant, want)
+	}
+}
+
+// NoTag records why the object at m has no usable tag.
+func (d *Dec) NoTag(m Mark, member string) {
+	d.Rewind(m)
+	if !d.Obj() {
+		return
+	}
+	for name, more := d.Next(); more; name, more = d.Next() {
+		if string(name) == member {
+			d.want("string")
+			return
+		}
+		d.Skip()
+	}
+	d.failAt(m.p, missing, member)
+}
+
+// Unmarshal decodes the next value into a type that brings its own decoder.
+func (d *Dec) Unmarshal(v json.Unmarshaler) {
+	d.Peek()
+	s := d.p
+	d.Skip()
+	if d.code != ok {
+		return
+	}
+	if err := v.UnmarshalJSON(d.b[s:d.p]); err != nil {
+		d.cause = err
+		d.failAt(s, foreign, "")
+	}
+}
+
+func (d *Dec) foreignErr() error {
+	at := pointer(d.b, d.at)
+	var e *Error
+	if !errors.As(d.cause, &e) {
+		return &Error{Pointer: at, Offset: d.at, Msg: d.cause.Error()}
+	}
+	c := *e
+	c.Pointer, c.Offset = at+e.Pointer, d.at+e.Offset
+	return &c
+}

@@ -1,0 +1,226 @@
+package acp
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+)
+
+func TestUnknownVariantsAreKeptInClosedUnionsToo(t *testing.T) {
+	t.Parallel()
+	text := `{"sessionId":"s","update":{"sessionUpdate":"_vendor/thing","n":9007199254740993,"deep":{"a":[1.50]}}}`
+	var v SessionNotification
+	if err := v.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	other, ok := v.Update.(*SessionUpdateOther)
+	if !ok || other.Tag != "_vendor/thing" {
+		t.Fatalf("update is %#v", v.Update)
+	}
+	if n, ok := other.Raw.Get("n"); !ok || string(n) != "9007199254740993" {
+		t.Errorf("n is %s", n)
+	}
+	if got := string(v.AppendJSON(nil)); got != text {
+		t.Errorf("got  %s\nwant %s", got, text)
+	}
+	if found := v.Check(); len(found) != 1 || found[0] != (Violation{"/update/sessionUpdate", "enum", `unknown sessionUpdate "_vendor/thing"`}) {
+		t.Errorf("Check: %v", found)
+	}
+}
+
+func TestDecodingErrorsNameTheMember(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"sessionId":"s","update":{"sessionUpdate":"tool_call","title":"t"}}`:                                        `/update: missing required member "toolCallId"`,
+		`{"sessionId":"s","update":{"sessionUpdate":7}}`:                                                              `/update/sessionUpdate: want string, got number`,
+		`{"sessionId":"s","update":{"x":7}}`:                                                                          `/update: missing required member "sessionUpdate"`,
+		`{"sessionId":"s","update":[]}`:                                                                               `/update: want object, got array`,
+		`{"sessionId":"s","sessionId":"s"}`:                                                                           `/sessionId: duplicate member`,
+		`{"sessionId":"s","update":{"sessionUpdate":"plan","sessionUpdate":"plan","entries":[]}}`:                     `/update/sessionUpdate: duplicate member`,
+		`{"sessionId":"s","update":{"x":1,"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":1}}}`: `/update/content/text: want string, got number`,
+		`{"SessionId":"s"}`:    `/: missing required member "sessionId"`,
+		`{"sessionId":"s",}`:   `invalid JSON at byte 17: expected a member name`,
+		`{"sessionId":"s"} {}`: `/: missing required member "sessionId"`,
+	} {
+		var v SessionNotification
+		err := v.UnmarshalJSON([]byte(text))
+		if text == `{"sessionId":"s"} {}` {
+			want = `/: missing required member "update"`
+		}
+		if err == nil || err.Error() != want {
+			t.Errorf("%s\n  error %v\n  want  %s", text, err, want)
+		}
+		if at, ok := Pointer(fmt.Errorf("wrapped: %w", err)); ok && !strings.HasPrefix(want, at) {
+			t.Errorf("%s: pointer %q", text, at)
+		}
+	}
+}
+
+func TestAbsentNullAndValueDifferInAPatch(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Patch[string]{
+		`{}`:                {},
+		`{"title":null}`:    Clear[string](),
+		`{"title":"x"}`:     Set("x"),
+		`{"title":["bad"]}`: {},
+	} {
+		var v SessionInfoUpdate
+		if err := v.UnmarshalJSON([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if v.Title != want {
+			t.Errorf("%s reads as %v", text, v.Title)
+		}
+		if got := string(v.AppendJSON(nil)); got != text && text != `{"title":["bad"]}` {
+			t.Errorf("%s is written as %s", text, got)
+		}
+	}
+	title := "old"
+	Set("new").Apply(&title, "")
+	if title != "new" {
+		t.Errorf("title is %q", title)
+	}
+	Clear[string]().Apply(&title, "")
+	if title != "" {
+		t.Errorf("title is %q", title)
+	}
+}
+
+func TestEmptyAndAbsentListsDiffer(t *testing.T) {
+	t.Parallel()
+	for text, isNil := range map[string]bool{`{"toolCallId":"c"}`: true, `{"toolCallId":"c","content":[]}`: false} {
+		var v ToolCallUpdate
+		if err := v.UnmarshalJSON([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if (v.Content == nil) != isNil {
+			t.Errorf("%s reads as %#v", text, v.Content)
+		}
+		if got := string(v.AppendJSON(nil)); got != text {
+			t.Errorf("%s is written as %s", text, got)
+		}
+	}
+}
+
+func TestExtraMembersCanBeChanged(t *testing.T) {
+	t.Parallel()
+	var v PlanEntry
+	if err := v.UnmarshalJSON([]byte(`{"content":"c","priority":"high","status":"pending","a":1,"b":{"c":2}}`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Extra.Set("a", json.RawMessage(`[true]`)); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Extra.Set("d \"q\"", json.RawMessage("{\n}")); err != nil {
+		t.Fatal(err)
+	}
+	v.Extra.Delete("b")
+	if want := `{"a":[true],"d \"q\"":{ }}`; v.Extra.String() != want {
+		t.Errorf("extra is %s, want %s", v.Extra, want)
+	}
+	if err := v.Extra.Set("e", json.RawMessage(`{`)); err == nil {
+		t.Error("text that is not JSON is accepted")
+	}
+	v.Extra.Delete("a")
+	v.Extra.Delete("d \"q\"")
+	if v.Extra != nil {
+		t.Errorf("extra is %q without members", v.Extra)
+	}
+}
+
+func TestNothingPrintsSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "sk-canary"
+	env := []EnvVariable{{Name: "API_KEY", Value: secret}}
+	header := []HTTPHeader{{Name: "Authorization", Value: secret}}
+	servers := []MCPServer{&MCPServerStdio{Name: "a", Command: "/bin/a", Env: env}, &MCPServerHTTP{Name: "b", URL: "http://b", Headers: header}}
+	values := []any{
+		env[0], header[0], env,
+		NewSessionRequest{Cwd: "/w", MCPServers: servers}, &NewSessionRequest{Cwd: "/w", MCPServers: servers},
+		LoadSessionRequest{MCPServers: servers}, servers,
+		CreateTerminalRequest{Command: "x", Env: env},
+		InitializeResponse{AuthMethods: []AuthMethod{&AuthMethodTerminal{ID: "t", Env: map[string]string{"TOKEN": secret}}}},
+		AuthMethodTerminal{Env: map[string]string{"TOKEN": secret}},
+	}
+	for _, v := range values {
+		var logged strings.Builder
+		slog.New(slog.NewTextHandler(&logged, nil)).Info("x", "v", v)
+		for _, text := range []string{fmt.Sprint(v), fmt.Sprintf("%v", v), fmt.Sprintf("%+v", v), fmt.Sprintf("%s", v), logged.String()} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%T prints its secret: %s", v, text)
+			}
+		}
+	}
+	if text := fmt.Sprint(NewTextContent(strings.Repeat("x", 1<<20))); len(text) > 1000 {
+		t.Errorf("a megabyte prints as %d bytes", len(text))
+	}
+}
+
+func TestCheckFindsWhatDecodingLetsPass(t *testing.T) {
+	t.Parallel()
+	n := SessionNotification{SessionID: "s", Update: &ToolCall{ToolCallID: "c", Kind: Some(ToolKind("dance")), Content: []ToolCallContent{nil}}}
+	var got []string
+	for _, v := range n.Check() {
+		got = append(got, v.Rule+" "+v.String())
+	}
+	want := "enum /update/kind: want a value of ToolKind; required /update/content/0: want a ToolCallContent"
+	if strings.Join(got, "; ") != want {
+		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
+	}
+	notice := NewNotice("info", "")
+	if found := notice.Check(); len(found) != 1 || found[0].Rule != "minLength" {
+		t.Errorf("an empty title is no violation: %v", found)
+	}
+}
+
+func TestErrorsAreValuesOnTheWireAndInGo(t *testing.T) {
+	t.Parallel()
+	text := `{"code":-32000,"message":"sign in first","data":{"methods":["a"]},"x":1}`
+	var e Error
+	if err := e.UnmarshalJSON([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(e.AppendJSON(nil)); got != text {
+		t.Errorf("got %s", got)
+	}
+	wrapped := fmt.Errorf("connect: %w", &e)
+	if !errors.Is(wrapped, &Error{Code: ErrorCodeAuthenticationRequired}) || errors.Is(wrapped, &Error{Code: ErrorCodeInternalError}) {
+		t.Error("errors.Is does not go by the code")
+	}
+	if ToError(wrapped) != &e {
+		t.Error("ToError does not find the error of the peer")
+	}
+	if got := ToError(errors.New("disk full")); got.Code != ErrorCodeInternalError || got.Message != "disk full" {
+		t.Errorf("ToError: %v", got)
+	}
+	for _, bad := range []string{`{}`, `{"code":1}`, `{"code":"1","message":""}`, `{"code":99999999999,"message":""}`, `[]`} {
+		if err := e.UnmarshalJSON([]byte(bad)); err == nil {
+			t.Errorf("%s decodes", bad)
+		}
+	}
+}
+
+func TestRequestIDsKeepTheirKind(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`null`, `1`, `"1"`, `-9223372036854775808`, `9223372036854775807`, `""`} {
+		var id RequestID
+		if err := id.UnmarshalJSON([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if id.String() != text {
+			t.Errorf("%s reads as %s", text, id)
+		}
+	}
+	if NumberID(1) == StringID("1") {
+		t.Error("1 and \"1\" are the same id")
+	}
+	for _, bad := range []string{`1.5`, `true`, `{}`, `9223372036854775808`} {
+		var id RequestID
+		if err := id.UnmarshalJSON([]byte(bad)); err == nil {
+			t.Errorf("%s decodes", bad)
+		}
+	}
+}

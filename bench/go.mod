@@ -1,0 +1,10 @@
+module github.com/hermes-nvim/hermes/bench
+
+go 1.26
+
+require (
+	github.com/coder/acp-go-sdk v0.13.5
+	github.com/hermes-nvim/hermes v0.0.0
+)
+
+replace github.com/hermes-nvim/hermes => ../

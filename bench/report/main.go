@@ -1,0 +1,61 @@
+// Command report measures everything side by side, prints the table and writes
+// the results page.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"time"
+
+	"github.com/hermes-nvim/hermes/bench"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("report: ")
+	out := flag.String("o", "", "write the page to this file")
+	rounds := flag.Int("rounds", 60, "turns that everybody gets")
+	slice := flag.Duration("slice", 10*time.Millisecond, "length of a turn")
+	flag.Parse()
+	if err := run(*out, *rounds, *slice); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// suites make the operations to measure, in the order of the page.
+var suites = []func() ([]bench.Op, error){
+	bench.Wire,
+}
+
+func run(out string, rounds int, slice time.Duration) error {
+	var ops []bench.Op
+	for _, suite := range suites {
+		more, err := suite()
+		if err != nil {
+			return err
+		}
+		ops = append(ops, more...)
+	}
+	results, err := bench.Measure(ops, rounds, slice)
+	if err != nil {
+		return err
+	}
+	clients, err := weigh("hermes", "coder")
+	if err != nil {
+		return err
+	}
+	p := page{results: results, clients: clients, rounds: rounds, slice: slice}
+	text := p.render()
+	fmt.Print(text)
+	if out != "" {
+		if err := os.WriteFile(out, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	if n := p.missed; n > 0 {
+		return fmt.Errorf("%d goals are missed", n)
+	}
+	return nil
+}

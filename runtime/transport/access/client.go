@@ -1,0 +1,137 @@
+package access
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	maxRedirects      = 5
+	maxResponseHeader = 64 << 10 // bytes
+	dialTimeout       = 30 * time.Second
+)
+
+// Client says how a client reaches a server over HTTP or WebSocket. Plain http
+// is for this machine only, redirects stay on the server's origin, proxies are
+// those of the environment (HTTPS_PROXY, NO_PROXY), and cookies follow their
+// Domain, Path, Secure and expiry.
+type Client struct {
+	// Token, when there is one, is sent as a bearer token.
+	Token Token
+	// Header holds further headers of every request.
+	Header http.Header
+	// TLS is for certificates of one's own; nil means the system's.
+	TLS *tls.Config
+	// Jar keeps cookies across connections, which load balancers use to find
+	// the same machine again. Nil: cookies last as long as the connection.
+	Jar http.CookieJar
+}
+
+// RedirectError reports a redirect to another origin, which would get the
+// token and the cookies.
+type RedirectError struct{ From, To string }
+
+func (e *RedirectError) Error() string {
+	return fmt.Sprintf("refusing the redirect from %s to %s: another origin", e.From, e.To)
+}
+
+// PlainError reports a URL that would send the token and the conversation
+// readable over a network.
+type PlainError struct{ URL string }
+
+func (e *PlainError) Error() string {
+	return fmt.Sprintf("%s: refusing to connect without TLS to another machine (use https or wss, or an ssh tunnel to a loopback port)", e.URL)
+}
+
+// Parse checks the URL of a server: http, https, ws or wss. The scheme of the
+// result is http or https.
+func Parse(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	switch u.Scheme {
+	case "ws":
+		u.Scheme = "http"
+	case "wss":
+		u.Scheme = "https"
+	case "http", "https":
+	default:
+		return nil, fmt.Errorf("%s: the scheme is not http, https, ws or wss", u.Redacted())
+	}
+	switch {
+	case u.User != nil:
+		return nil, fmt.Errorf("%s: credentials do not belong into the URL (use a token)", u.Redacted())
+	case u.Hostname() == "":
+		return nil, fmt.Errorf("%s: no host", text)
+	case u.Scheme == "http" && !Loopback(u.Hostname()):
+		return nil, &PlainError{text}
+	}
+	u.Fragment = ""
+	return u, nil
+}
+
+// HTTP returns an http.Client that keeps to the rules above. Its transport is
+// its own; close its idle connections when done.
+func (c *Client) HTTP() *http.Client {
+	jar := c.Jar
+	if jar == nil {
+		jar, _ = cookiejar.New(nil) // cannot fail
+	}
+	return &http.Client{
+		Jar:           jar,
+		CheckRedirect: sameOrigin,
+		Transport: &http.Transport{
+			Proxy:                  http.ProxyFromEnvironment,
+			TLSClientConfig:        c.TLS,
+			ForceAttemptHTTP2:      true,
+			TLSHandshakeTimeout:    dialTimeout,
+			MaxResponseHeaderBytes: maxResponseHeader,
+			MaxIdleConnsPerHost:    8,
+			IdleConnTimeout:        time.Minute,
+			HTTP2:                  &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
+		},
+	}
+}
+
+// Headers returns the headers of every request.
+func (c *Client) Headers() http.Header {
+	h := c.Header.Clone()
+	if h == nil {
+		h = http.Header{}
+	}
+	if !c.Token.IsZero() {
+		h.Set("Authorization", "Bearer "+c.Token.Reveal())
+	}
+	return h
+}
+
+func sameOrigin(r *http.Request, via []*http.Request) error {
+	from, to := origin(via[0].URL), origin(r.URL)
+	if from != to {
+		return &RedirectError{From: from, To: to}
+	}
+	if len(via) >= maxRedirects {
+		return fmt.Errorf("%s: more than %d redirects", from, maxRedirects)
+	}
+	return nil
+}
+
+func origin(u *url.URL) string {
+	scheme, port := strings.ToLower(u.Scheme), u.Port()
+	switch scheme {
+	case "ws":
+		scheme = "http"
+	case "wss":
+		scheme = "https"
+	}
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[scheme]
+	}
+	return scheme + "://" + strings.ToLower(u.Hostname()) + ":" + port
+}

@@ -1,0 +1,141 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// PipeEnd says which end of a Pipe ended it.
+type PipeEnd struct {
+	First bool  // the first transport, else the second
+	Err   error // what its Read or Write said; io.EOF is a clean end
+}
+
+func (e *PipeEnd) Error() string {
+	end := "second"
+	if e.First {
+		end = "first"
+	}
+	return fmt.Sprintf("the %s end: %v", end, e.Err)
+}
+
+func (e *PipeEnd) Unwrap() error { return e.Err }
+
+// PipeLimits bounds a Pipe. Zero means no bound.
+type PipeLimits struct {
+	// Stall is how long one write may take.
+	Stall time.Duration
+	// Idle is how long nothing may pass in either direction.
+	Idle time.Duration
+}
+
+// Errors a Pipe ends with beside those of its ends and of its context.
+var (
+	ErrStalled = errors.New("the other end does not read")
+	ErrIdle    = errors.New("idle for too long")
+)
+
+// Pipe copies whole messages between a and b as they are, in both directions,
+// until one of them ends, ctx ends or a limit is reached. What was read is
+// written before that, an end that does not read holds up the other, and both
+// are closed when Pipe returns. The error is never nil: a *PipeEnd, or what
+// ended ctx.
+func Pipe(ctx context.Context, a, b Transport, limits PipeLimits) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	p := &pipe{limits: limits, born: time.Now(), cancel: cancel}
+	directions := [2]*direction{{from: a, to: b, first: true}, {from: b, to: a}}
+	ended := make(chan struct{}, 2)
+	for _, d := range directions {
+		go func() {
+			cancel(p.copy(d))
+			ended <- struct{}{}
+		}()
+	}
+	if limits != (PipeLimits{}) {
+		go p.watch(ctx, directions)
+	}
+	<-ctx.Done()
+	// The end that is gone first: closing an agent's side takes its time.
+	closed := make(chan struct{})
+	go func() {
+		b.Close()
+		close(closed)
+	}()
+	a.Close()
+	<-closed
+	<-ended
+	<-ended
+	return context.Cause(ctx)
+}
+
+type pipe struct {
+	limits PipeLimits
+	born   time.Time
+	last   atomic.Int64 // when a message last passed, in nanoseconds since born
+	cancel context.CancelCauseFunc
+}
+
+type direction struct {
+	from, to Transport
+	first    bool
+	writing  atomic.Int64 // when the current write began; 0: none
+}
+
+func (p *pipe) now() int64 { return int64(time.Since(p.born)) + 1 }
+
+func (p *pipe) copy(d *direction) error {
+	var buf []byte
+	for {
+		msg, err := d.from.Read(buf)
+		if len(msg) > 0 {
+			now := p.now()
+			p.last.Store(now)
+			d.writing.Store(now)
+			werr := d.to.Write(msg)
+			d.writing.Store(0)
+			if werr != nil {
+				return &PipeEnd{First: !d.first, Err: werr}
+			}
+		}
+		if err != nil {
+			return &PipeEnd{First: d.first, Err: err}
+		}
+		if buf = msg; cap(buf) > keepSize {
+			buf = nil
+		}
+	}
+}
+
+// watch ends the pipe when a limit is reached.
+func (p *pipe) watch(ctx context.Context, directions [2]*direction) {
+	every := p.limits.Stall
+	if every == 0 || p.limits.Idle > 0 && p.limits.Idle < every {
+		every = p.limits.Idle
+	}
+	tick := time.NewTicker(max(every/8, time.Millisecond))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := p.now()
+		if p.limits.Idle > 0 && now-p.last.Load() > int64(p.limits.Idle) {
+			p.cancel(ErrIdle)
+		}
+		for _, d := range directions {
+			if began := d.writing.Load(); p.limits.Stall > 0 && began > 0 && now-began > int64(p.limits.Stall) {
+				p.cancel(&PipeEnd{First: !d.first, Err: ErrStalled})
+			}
+		}
+	}
+}
+
+// Clean reports whether err, of a Pipe or a Read, is an orderly end.
+func Clean(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, ErrClosed) }

@@ -1,0 +1,71 @@
+package socket
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+)
+
+// ListenUnix makes a Unix socket at path. A missing folder is made with mode
+// 0700; an existing one must belong to this user and be closed to others. A
+// socket that a dead server left behind is replaced. Closing the listener
+// removes the socket.
+func ListenUnix(path string) (net.Listener, error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	if err := privateFolder(dir); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := removeStale(path); err != nil {
+		return nil, err
+	}
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// ListenTCP listens on addr, "host:port". An address that other machines can
+// reach is refused unless the caller says that the listener will be encrypted.
+func ListenTCP(addr string, encrypted bool) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return nil, err
+	}
+	if !encrypted && !access.Loopback(host) {
+		return nil, fmt.Errorf("%s: refusing to listen without TLS where other machines can connect (use 127.0.0.1, or give a certificate)", addr)
+	}
+	return net.Listen("tcp", addr)
+}
+
+// removeStale removes a socket nobody listens on.
+func removeStale(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%s: exists and is not a socket", path)
+	}
+	if c, err := net.DialTimeout("unix", path, time.Second); err == nil {
+		c.Close()
+		return fmt.Errorf("%s: another server listens there", path)
+	}
+	return os.Remove(path)
+}

@@ -1,0 +1,29 @@
+//go:build darwin || freebsd
+
+package socket
+
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+)
+
+const solLocal = 0 // the level of LOCAL_PEERCRED
+
+// peerUID returns the user the other end ran as when it connected or listened.
+func peerUID(c *net.UnixConn) (int, error) {
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var cred *unix.Xucred
+	var inner error
+	err = raw.Control(func(fd uintptr) { cred, inner = unix.GetsockoptXucred(int(fd), solLocal, unix.LOCAL_PEERCRED) })
+	if err != nil {
+		return 0, err
+	}
+	if inner != nil {
+		return 0, inner
+	}
+	return int(cred.Uid), nil
+}

@@ -1,0 +1,123 @@
+package socket
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+)
+
+// handshakes bounds how many connections may be at their first line.
+const handshakes = 128
+
+// Server accepts connections and hands each to Handle. Its fields must not
+// change while it serves.
+type Server struct {
+	// Handle owns the connection it gets and returns when it is over. Its
+	// context ends with that of Serve.
+	Handle func(ctx context.Context, t transport.Transport)
+	// Admit, when set, may refuse a connection; release is called at its end.
+	// The client of a TCP server gets to know the error, so it says nothing
+	// that strangers may not know.
+	Admit func() (release func(), err error)
+	// Token is what TCP clients must present. Without one they are all refused.
+	Token access.Token
+	// TLS, when set, encrypts TCP connections.
+	TLS *tls.Config
+	// Logger gets what was refused and why; nil: nothing is logged.
+	Logger *slog.Logger
+}
+
+// Serve accepts connections from l until ctx ends, which is no error, or l
+// fails. It closes l and returns when the last Handle has. Unix listeners come
+// from ListenUnix, any other is treated as TCP.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { l.Close() })
+	defer func() {
+		if stop() {
+			l.Close()
+		}
+	}()
+	room := make(chan struct{}, handshakes)
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			if retry(err) {
+				time.Sleep(20 * time.Millisecond) // out of descriptors: others may end meanwhile
+				continue
+			}
+			return err
+		}
+		room <- struct{}{}
+		running.Go(func() { s.serve(ctx, c, func() { <-room }) })
+	}
+}
+
+func retry(err error) bool {
+	var t interface{ Temporary() bool }
+	return errors.As(err, &t) && t.Temporary() // what net/http does; nothing newer tells EMFILE
+}
+
+func (s *Server) serve(ctx context.Context, c net.Conn, greeted func()) {
+	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Now()) })
+	c, release, err := s.welcome(c)
+	greeted()
+	if !stop() || err != nil {
+		c.Close()
+		if release != nil {
+			release()
+		}
+		if err != nil && s.Logger != nil {
+			s.Logger.Warn("connection refused", "remote", c.RemoteAddr().String(), "reason", printable(err.Error()))
+		}
+		return
+	}
+	defer release()
+	s.Handle(ctx, transport.NewStream(c, c))
+}
+
+// welcome checks who is at the other end and tells it the verdict.
+func (s *Server) welcome(c net.Conn) (_ net.Conn, release func(), err error) {
+	u, local := c.(*net.UnixConn)
+	if local {
+		if err := samePeer(u, c.LocalAddr().String()); err != nil {
+			return c, nil, err
+		}
+	} else {
+		if s.TLS != nil {
+			c = tls.Server(c, s.TLS)
+		}
+		if err := admit(c, s.Token); err != nil {
+			if !errors.Is(err, errHandshake) {
+				answer(c, err)
+			}
+			return c, nil, err
+		}
+	}
+	release = func() {}
+	if s.Admit != nil {
+		if release, err = s.Admit(); err != nil {
+			if !local {
+				answer(c, err)
+			}
+			return c, nil, err
+		}
+	}
+	if !local {
+		err = answer(c, nil)
+	}
+	return c, release, err
+}

@@ -1,0 +1,347 @@
+package socket
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+)
+
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
+
+// echo answers every message with itself.
+func echo(_ context.Context, t transport.Transport) {
+	defer t.Close()
+	var buf []byte
+	for {
+		var err error
+		if buf, err = t.Read(buf); err != nil {
+			return
+		}
+		if t.Write(buf) != nil {
+			return
+		}
+	}
+}
+
+// serve runs s on l until the test ends.
+func serve(t *testing.T, s *Server, l net.Listener) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func says(t *testing.T, c transport.Transport, msg string) {
+	t.Helper()
+	if err := c.Write([]byte(msg)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Read(nil)
+	if err != nil || string(got) != msg {
+		t.Fatalf("%q, %v", got, err)
+	}
+}
+
+// folder is short enough for a socket's address.
+func folder(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "sock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+func TestUnixSocketsCarryMessages(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(folder(t), "made", "agent.sock")
+	l, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, &Server{Handle: echo}, l)
+	c, err := DialUnix(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	says(t, c, `{"a":1}`)
+	says(t, c, `{"long":"`+strings.Repeat("x", 1<<20)+`"}`)
+	for name, want := range map[string]os.FileMode{filepath.Dir(path): 0o700, path: 0o600} {
+		if info, err := os.Stat(name); err != nil || info.Mode().Perm() != want {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}
+
+func TestASocketInAnOpenFolderIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(folder(t), "open")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	_, err := ListenUnix(filepath.Join(dir, "s"))
+	if err == nil || !strings.Contains(err.Error(), "chmod 700 "+dir) {
+		t.Fatal(err)
+	}
+}
+
+func TestOnlyStaleSocketsAreReplaced(t *testing.T) {
+	t.Parallel()
+	dir := folder(t)
+	path := filepath.Join(dir, "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "another server") {
+		t.Fatal(err)
+	}
+	l.(*net.UnixListener).SetUnlinkOnClose(false)
+	l.Close()
+	again, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Close()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ListenUnix(path); err == nil || !strings.Contains(err.Error(), "not a socket") {
+		t.Fatal(err)
+	}
+}
+
+func TestTheOtherEndMustBeTheSameUser(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(folder(t), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	uid, err := peerUID(c.(*net.UnixConn))
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("the system does not tell")
+	}
+	if err != nil || uid != os.Getuid() {
+		t.Fatal(uid, err)
+	}
+}
+
+func TestTCPNeedsTheToken(t *testing.T) {
+	t.Parallel()
+	token := access.NewToken()
+	l, err := ListenTCP("127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	var started atomic.Int32
+	serve(t, &Server{Token: token, Handle: func(ctx context.Context, c transport.Transport) {
+		started.Add(1)
+		echo(ctx, c)
+	}}, l)
+	var refused *RefusedError
+	if _, err := DialTCP(t.Context(), addr, access.NewToken(), nil); !errors.As(err, &refused) || refused.Reason != wrongToken {
+		t.Fatal(err)
+	}
+	if _, err := DialTCP(t.Context(), addr, access.Token{}, nil); !errors.As(err, &refused) {
+		t.Fatal(err)
+	}
+	for name, line := range map[string]string{
+		"a web request": "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a message":     `{"jsonrpc":"2.0","id":1,"method":"initialize"}` + "\n",
+		"no line end":   strings.Repeat("x", 3000),
+		"no token":      "hermes/1 \n",
+		"zeroes":        strings.Repeat("\x00", 3000) + "\n",
+	} {
+		c, err := net.Dial("tcp", addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(c, line)
+		c.SetReadDeadline(time.Now().Add(20 * time.Second))
+		got, _ := io.ReadAll(c)
+		if strings.HasPrefix(string(got), accepted) {
+			t.Errorf("%s: answered %q", name, got)
+		}
+		c.Close()
+	}
+	if n := started.Load(); n != 0 {
+		t.Fatalf("%d connections were handled without the token", n)
+	}
+	c, err := DialTCP(t.Context(), addr, token, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	says(t, c, `{"a":1}`)
+}
+
+func TestWhatFollowsTheHandshakeAtOnceIsNotLost(t *testing.T) {
+	t.Parallel()
+	token := access.NewToken()
+	l, err := ListenTCP("127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, &Server{Token: token, Handle: echo}, l)
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	io.WriteString(c, greeting+token.Reveal()+"\n{\"a\":1}\n{\"b\":2}\n")
+	want := "ok\n{\"a\":1}\n{\"b\":2}\n"
+	got := make([]byte, len(want))
+	c.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.ReadFull(c, got); err != nil || string(got) != want {
+		t.Fatalf("%q, %v", got, err)
+	}
+}
+
+func TestOtherMachinesNeedTLS(t *testing.T) {
+	t.Parallel()
+	if _, err := ListenTCP("0.0.0.0:0", false); err == nil || !strings.Contains(err.Error(), "TLS") {
+		t.Error(err)
+	}
+	if _, err := ListenTCP(":0", false); err == nil {
+		t.Error("listened on every address")
+	}
+	if _, err := DialTCP(t.Context(), "192.0.2.1:1", access.NewToken(), nil); err == nil || !strings.Contains(err.Error(), "TLS") {
+		t.Error(err)
+	}
+}
+
+func TestTCPOverTLS(t *testing.T) {
+	t.Parallel()
+	serverConfig, clientConfig := certificates(t)
+	token := access.NewToken()
+	l, err := ListenTCP("127.0.0.1:0", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serve(t, &Server{Token: token, TLS: serverConfig, Handle: echo}, l)
+	c, err := DialTCP(t.Context(), l.Addr().String(), token, clientConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	says(t, c, `{"a":1}`)
+	if _, err := DialTCP(t.Context(), l.Addr().String(), token, &tls.Config{}); err == nil {
+		t.Error("an unknown certificate was accepted")
+	}
+}
+
+func TestAServerThatIsNoneIsNamed(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			io.WriteString(c, "SSH-2.0-OpenSSH\r\n")
+			c.Close()
+		}
+	}()
+	if _, err := DialTCP(t.Context(), l.Addr().String(), access.NewToken(), nil); err == nil || !strings.Contains(err.Error(), "not a hermes server") {
+		t.Fatal(err)
+	}
+}
+
+func TestADialEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0") // nobody answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	if _, err := DialTCP(ctx, l.Addr().String(), access.NewToken(), nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if d := time.Since(began); d > HandshakeTimeout/2 {
+		t.Errorf("took %v", d)
+	}
+}
+
+func TestARefusalToAdmitReachesTheClient(t *testing.T) {
+	t.Parallel()
+	token := access.NewToken()
+	l, err := ListenTCP("127.0.0.1:0", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	full := errors.New("too many connections")
+	serve(t, &Server{Token: token, Handle: echo, Admit: func() (func(), error) { return nil, full }}, l)
+	var refused *RefusedError
+	if _, err := DialTCP(t.Context(), l.Addr().String(), token, nil); !errors.As(err, &refused) || refused.Reason != full.Error() {
+		t.Fatal(err)
+	}
+}
+
+func TestServeEndsWithItsContextAndWaitsForConnections(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(folder(t), "s")
+	l, err := ListenUnix(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var ended atomic.Bool
+	handling := make(chan struct{})
+	s := &Server{Handle: func(ctx context.Context, c transport.Transport) {
+		defer c.Close()
+		close(handling)
+		<-ctx.Done()
+		time.Sleep(20 * time.Millisecond)
+		ended.Store(true)
+	}}
+	done := make(chan error)
+	go func() { done <- s.Serve(ctx, l) }()
+	c, err := DialUnix(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	<-handling
+	cancel()
+	if err := <-done; err != nil || !ended.Load() {
+		t.Fatal(err, ended.Load())
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the socket is still there")
+	}
+}

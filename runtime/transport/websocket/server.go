@@ -1,0 +1,144 @@
+package websocket
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+)
+
+// firstMessage is how long a client may take to send initialize.
+const firstMessage = 30 * time.Second
+
+// Server is an http.Handler that hands each connection to Handle. Nothing is
+// handled before the guard let the request pass and the first message is an
+// initialize request; another first message closes the connection with 1002.
+type Server struct {
+	Guard access.Guard
+	// Handle owns the connection it gets and returns when it is over. Its
+	// context is that of the request.
+	Handle func(ctx context.Context, t transport.Transport)
+	// Admit, when set, may refuse a connection, which is answered with 503;
+	// release is called at its end.
+	Admit func() (release func(), err error)
+	// MaxMessage is the message limit in bytes; 0 means
+	// transport.DefaultMaxMessage.
+	MaxMessage int
+	// Logger gets what was refused and why; nil: nothing is logged.
+	Logger *slog.Logger
+}
+
+// Upgrade reports whether the request asks for a WebSocket.
+func Upgrade(r *http.Request) bool {
+	for _, v := range r.Header.Values("Upgrade") {
+		if bytes.EqualFold([]byte(v), []byte("websocket")) {
+			return true
+		}
+	}
+	return false
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.Guard.Wrap(http.HandlerFunc(s.accept), s.refused).ServeHTTP(w, r)
+}
+
+func (s *Server) refused(r *http.Request, why *access.Refusal) {
+	s.log(r, why.Reason)
+}
+
+func (s *Server) log(r *http.Request, reason string) {
+	if s.Logger != nil {
+		s.Logger.Warn("websocket refused", "remote", r.RemoteAddr, "reason", reason)
+	}
+}
+
+func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
+	if s.Admit != nil {
+		release, err := s.Admit()
+		if err != nil {
+			s.log(r, err.Error())
+			w.Header().Set("Retry-After", "5")
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		defer release()
+	}
+	w.Header().Set("Acp-Connection-Id", rand.Text())
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true}) // the guard checked the origin
+	if err != nil {
+		s.log(r, err.Error())
+		return
+	}
+	c := &serverConn{conn: newConn(ws, websocket.StatusGoingAway)}
+	if s.MaxMessage > 0 {
+		c.max = s.MaxMessage
+	}
+	stop := context.AfterFunc(r.Context(), func() { c.Close() })
+	timer := time.AfterFunc(firstMessage, func() { c.Close() })
+	err = c.begin()
+	timer.Stop()
+	stop()
+	if err != nil || r.Context().Err() != nil {
+		c.Close()
+		return
+	}
+	s.Handle(r.Context(), c)
+}
+
+// serverConn begins with a message that was read before, and answers a second
+// initialize itself.
+type serverConn struct {
+	*conn
+	first []byte
+}
+
+// begin reads the first message.
+func (c *serverConn) begin() error {
+	msg, err := c.conn.Read(nil)
+	if err != nil {
+		return err
+	}
+	e, err := envelope.Parse(msg)
+	if err != nil || e.Method != acp.MethodInitialize || e.Key() == "" {
+		c.status.Store(int32(websocket.StatusProtocolError))
+		return errNotInitialize
+	}
+	c.first = msg
+	return nil
+}
+
+// Read is conn.Read.
+func (c *serverConn) Read(buf []byte) ([]byte, error) {
+	if c.first != nil {
+		buf = append(buf[:0], c.first...)
+		c.first = nil
+		if len(buf) > c.max {
+			return buf[:0], &transport.TooLargeError{Limit: c.max, Head: bytes.Clone(buf[:min(len(buf), headSize)])}
+		}
+		return buf, nil
+	}
+	for {
+		msg, err := c.conn.Read(buf)
+		if err != nil || !bytes.Contains(msg, []byte(`"initialize"`)) {
+			return msg, err
+		}
+		e, bad := envelope.Parse(msg)
+		if bad != nil || e.Method != acp.MethodInitialize || e.ID == nil {
+			return msg, nil
+		}
+		if err := c.Write(refusal(e.ID)); err != nil {
+			return msg[:0], err
+		}
+		buf = msg
+	}
+}

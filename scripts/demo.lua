@@ -1,0 +1,53 @@
+-- What "make demo" runs inside Neovim: examples/chat.lua with the demo agent.
+-- Headless it answers for the user, prints the chat and quits.
+local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
+local hermes = require("hermes")
+hermes.setup({
+  host = { cmd = { root .. "/bin/hermes", "host" } },
+  agents = { demo = { command = root .. "/bin/hermes", args = { "demo-agent" } } },
+})
+dofile(root .. "/examples/chat.lua")
+
+local headless = #vim.api.nvim_list_uis() == 0
+vim.o.showmode = not headless
+if headless then
+  vim.ui.select = function(items, opts, answer)
+    for i, item in ipairs(items) do
+      if item.kind == "allow_once" then
+        print(("\n%s\n> %s"):format(opts.prompt, opts.format_item(item)))
+        return vim.schedule(function()
+          answer(item, i)
+        end)
+      end
+    end
+    answer(nil, nil)
+  end
+end
+
+-- The file that the demo agent edits, so that the edit is seen.
+vim.fn.writefile({ "# Visits of the demo agent", "", "- visit 1" }, "hermes-demo.md")
+vim.cmd.edit("hermes-demo.md")
+
+local function finish(command)
+  print("\n" .. table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n"))
+  vim.cmd(command)
+end
+
+if headless then
+  hermes.on({ "TurnEnded", "ConnectionFailed" }, function(data)
+    vim.schedule(function()
+      finish(data.stopReason == "end_turn" and "qa!" or "cquit")
+    end)
+  end)
+  vim.defer_fn(function()
+    finish("cquit")
+  end, 60000)
+end
+
+hermes.on("SessionCreated", function()
+  -- The first prompt, typed into the chat.
+  vim.schedule(function()
+    vim.api.nvim_input("Show me what you can do.<CR>")
+  end)
+end)
+vim.cmd("HermesChat demo")

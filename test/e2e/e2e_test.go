@@ -1,0 +1,159 @@
+// Package e2e runs conversations between real Neovims and real agents, through
+// the public Lua API, and looks at what a user would see: autocommand data,
+// files, buffers, the answer to a permission and the end of a cancelled turn.
+//
+// The Neovims are those of HERMES_NVIM (paths separated by colons, else the
+// nvim in PATH); the published agents are the npm packages in HERMES_AGENTS.
+// "make test" provides both.
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/test/editors"
+	"github.com/hermes-nvim/hermes/test/llm"
+)
+
+// launch is how one agent is started, as hermes.setup takes it.
+type launch struct {
+	Command string            `json:"command"`
+	Args    []string          `json:"args"`
+	Env     map[string]string `json:"env,omitempty"`
+}
+
+// agents says how each agent is started, given the folder of the npm packages,
+// the scripted model's URL and a home folder of its own.
+var agents = map[string]func(t *testing.T, env environment) launch{
+	"demo": func(t *testing.T, env environment) launch {
+		return launch{Command: env.hermes, Args: []string{"demo-agent"}}
+	},
+	"sdk": func(t *testing.T, env environment) launch {
+		script, err := filepath.Abs("../agents/sdk-agent.mjs")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return launch{Command: "node", Args: []string{script, env.packages(t)}}
+	},
+	"gemini": func(t *testing.T, env environment) launch {
+		writeFile(t, filepath.Join(env.home, ".gemini/settings.json"), `{
+			"security": {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": false}},
+			"general": {"disableAutoUpdate": true, "enableAutoUpdate": false},
+			"privacy": {"usageStatisticsEnabled": false}, "telemetry": {"enabled": false},
+			"model": {"name": "gemini-2.5-pro"}}`)
+		return launch{
+			Command: filepath.Join(env.packages(t), ".bin/gemini"),
+			Args:    []string{"--acp", "--skip-trust"},
+			Env: map[string]string{"HOME": env.home, "GEMINI_API_KEY": "none",
+				"GOOGLE_GEMINI_BASE_URL": env.model, "GEMINI_CLI_NO_RELAUNCH": "true"},
+		}
+	},
+	"claude": func(t *testing.T, env environment) launch {
+		return launch{
+			Command: filepath.Join(env.packages(t), ".bin/claude-code-acp"),
+			Args:    []string{},
+			Env: map[string]string{"HOME": env.home, "ANTHROPIC_BASE_URL": env.model, "ANTHROPIC_API_KEY": "none",
+				"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_TELEMETRY": "1", "DISABLE_AUTOUPDATER": "1"},
+		}
+	},
+}
+
+type environment struct {
+	hermes, model, home, npm string
+}
+
+// packages is the folder of the npm packages. Outside CI a missing Node skips.
+func (e environment) packages(t *testing.T) string {
+	t.Helper()
+	if _, err := exec.LookPath("node"); err != nil || e.npm == "" {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no Node.js or no HERMES_AGENTS: nothing is skipped in CI, run 'make test'")
+		}
+		t.Skip("needs Node.js and HERMES_AGENTS (make test provides it)")
+	}
+	return filepath.Join(e.npm, "node_modules")
+}
+
+func TestConversations(t *testing.T) {
+	t.Parallel()
+	model, err := llm.Start()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { model.Close() })
+	hermes := build(t)
+	for _, nvim := range editors.All(t) {
+		for name, start := range agents {
+			t.Run(nvim.Version+"/"+name, func(t *testing.T) {
+				t.Parallel()
+				env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS")}
+				run(t, nvim.Path, "conversation.lua", map[string]any{
+					"agent": name, "hermes": hermes, "launch": start(t, env), "workspace": realTempDir(t),
+				})
+			})
+		}
+	}
+}
+
+// run executes a Lua script of this folder in a headless Neovim, with the
+// plugin on its runtime path, and fails with what it printed.
+func run(t *testing.T, nvim, script string, config any) {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, nvim, "--clean", "--headless", "--cmd", "set rtp^="+root, "-l", filepath.Join(root, "test/e2e", script))
+	cmd.Dir = t.TempDir()
+	state := t.TempDir()
+	cmd.Env = append(os.Environ(), "HERMES_E2E="+string(settings), "XDG_STATE_HOME="+state, "XDG_CACHE_HOME="+state, "NVIM=")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, out)
+	}
+	if !strings.Contains(string(out), "conversation complete") {
+		t.Fatalf("%s ended early:\n%s", script, out)
+	}
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "hermes")
+	if out, err := exec.Command("go", "build", "-o", bin, "../../tools/hermes").CombinedOutput(); err != nil {
+		t.Fatalf("building hermes: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// realTempDir has no symbolic link on the way, so that agents and Neovim name
+// its files alike.
+func realTempDir(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func writeFile(t *testing.T, name, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

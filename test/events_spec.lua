@@ -1,0 +1,269 @@
+local events = require("hermes.events")
+local rpc = require("hermes.rpc")
+local eq = MiniTest.expect.equality
+
+vim.cmd.source(vim.fn.globpath(vim.o.rtp, "plugin/hermes.lua", false, true)[1])
+
+---@param name string
+---@param data table
+local function deliver(name, data)
+  rpc.deliver({ { "event", vim.json.encode({ name = name, data = data }) } })
+end
+
+local function chunk(text)
+  return {
+    agent = "demo",
+    sessionId = "s",
+    update = { sessionUpdate = "agent_message_chunk", content = { type = "text", text = text } },
+  }
+end
+
+describe("events", function()
+  local group, offs, got, notes
+  local notify = vim.notify
+
+  before_each(function()
+    group = vim.api.nvim_create_augroup("events_spec", {})
+    offs, got, notes = {}, {}, {}
+    vim.notify = function(text)
+      notes[#notes + 1] = text
+    end
+  end)
+
+  after_each(function()
+    vim.notify = notify
+    vim.api.nvim_del_augroup_by_id(group)
+    vim.api.nvim_clear_autocmds({ group = "hermes" })
+    vim.api.nvim_clear_autocmds({ group = "Hermes" })
+    require("hermes.config").reset()
+    require("hermes.compat").apply()
+    vim.iter(offs):each(function(off)
+      off()
+    end)
+  end)
+
+  local function listen(pattern, opts)
+    return vim.api.nvim_create_autocmd(
+      "User",
+      vim.tbl_extend("force", {
+        group = group,
+        pattern = pattern,
+        callback = function(args)
+          got[#got + 1] = { match = args.match, data = args.data }
+        end,
+      }, opts or {})
+    )
+  end
+
+  it("have a nested view as on the wire and a flat one", function()
+    listen("AgentTextMessage")
+    deliver("AgentTextMessage", chunk("hi"))
+    eq(got[1].data.update.content.text, "hi")
+    eq(got[1].data.text, "hi")
+    eq(got[1].data.type, "text")
+    eq(got[1].data.alias_of, nil)
+  end)
+
+  it("have no flat view when it is off", function()
+    require("hermes").setup({ compat = { flat = false } })
+    listen("AgentTextMessage")
+    deliver("AgentTextMessage", chunk("hi"))
+    eq(got[1].data.text, nil)
+    eq(got[1].data.update.content.text, "hi")
+  end)
+
+  it("spell the members of a tool call both ways", function()
+    listen("AgentToolCall")
+    deliver("AgentToolCall", {
+      agent = "demo",
+      sessionId = "s",
+      update = {
+        sessionUpdate = "tool_call",
+        toolCallId = "t1",
+        title = "Edit",
+        rawInput = { a = 1 },
+        content = {
+          { type = "diff", path = "/a", oldText = "x", newText = "y" },
+          { type = "content", content = { type = "text", text = "z" } },
+          { type = "terminal", terminalId = "term" },
+        },
+      },
+    })
+    local data = got[1].data
+    eq({ data.id, data.toolCallId, data.title, data.input }, { "t1", "t1", "Edit", '{"a":1}' })
+    eq({ data.content[1].new_text, data.content[1].newText }, { "y", "y" })
+    eq({ data.content[2].text, data.content[3].id }, { "z", "term" })
+    eq(data.update.content[1].new_text, nil)
+    eq(data.update.content[2].content.text, "z")
+  end)
+
+  it("never hold vim.NIL in an object", function()
+    listen("AgentTextMessage")
+    rpc.deliver({
+      {
+        "event",
+        '{"name":"AgentTextMessage","data":{"x":null,"update":{"content":{"annotations":null}}}}',
+      },
+    })
+    eq(got[1].data.x, nil)
+    eq(got[1].data.annotations, nil)
+  end)
+
+  it("reach every group, no group and globs once", function()
+    listen("*")
+    listen("Agent*")
+    listen("AgentPlan", { group = "hermes" })
+    listen("AgentPlan", { group = "Hermes" })
+    local id = vim.api.nvim_create_autocmd("User", {
+      pattern = "AgentPlan",
+      callback = function(args)
+        got[#got + 1] = { match = args.match }
+      end,
+    })
+    deliver("AgentPlan", { agent = "demo", sessionId = "s", update = { entries = {} } })
+    vim.api.nvim_del_autocmd(id)
+    eq(#got, 5)
+    eq(
+      vim.iter(got):all(function(g)
+        return g.match == "AgentPlan"
+      end),
+      true
+    )
+  end)
+
+  it("fire an alias for listeners of exactly that name", function()
+    listen("Plan")
+    listen("HermesAgentPlan")
+    deliver("AgentPlan", { agent = "demo", sessionId = "s", update = { entries = {} } })
+    eq(
+      vim.tbl_map(function(g)
+        return g.match .. " " .. g.data.alias_of
+      end, got),
+      { "HermesAgentPlan AgentPlan", "Plan AgentPlan" }
+    )
+  end)
+
+  it("reach hermes.on before autocommands", function()
+    listen("AgentTextMessage")
+    offs[1] = events.on("AgentTextMessage", function(data, name)
+      got[#got + 1] = { match = "on " .. name, data = data }
+    end, "on")
+    deliver("AgentTextMessage", chunk("a"))
+    eq({ got[1].match, got[2].match }, { "on AgentTextMessage", "AgentTextMessage" })
+  end)
+
+  it("can be heard once, by agent and by session", function()
+    local hermes = require("hermes")
+    local heard = {}
+    local function hear(tag)
+      return function()
+        heard[#heard + 1] = tag
+      end
+    end
+    offs = {
+      hermes.once("AgentTextMessage", hear("once")),
+      hermes.on("Plan", hear("never")),
+      hermes.on("AgentTextMessage", { callback = hear("other"), agent = "other" }),
+      hermes.on({ "AgentTextMessage" }, { callback = hear("mine"), session_id = "s" }),
+    }
+    deliver("AgentTextMessage", chunk("a"))
+    deliver("AgentTextMessage", chunk("b"))
+    eq(heard, { "once", "mine", "mine" })
+  end)
+
+  it("go on after a listener that fails, with one line for the user", function()
+    listen("AgentTextMessage", {
+      callback = function()
+        error("broken\nin two lines")
+      end,
+    })
+    listen("AgentTextMessage")
+    offs[1] = events.on("AgentTextMessage", function()
+      error("worse")
+    end, "on")
+    deliver("AgentTextMessage", chunk("a"))
+    eq(#got, 1)
+    vim.wait(200, function()
+      return #notes == 2
+    end, 2)
+    eq(#notes, 2)
+    eq(table.concat(notes):find("\n"), nil)
+  end)
+
+  it("leave what listeners print and v:errmsg alone", function()
+    vim.v.errmsg = "kept"
+    listen("AgentTextMessage", {
+      callback = function()
+        print("heard")
+      end,
+    })
+    vim.cmd("redir => g:printed")
+    deliver("AgentTextMessage", chunk("a"))
+    vim.cmd("redir END")
+    eq(vim.g.printed:find("heard") ~= nil, true)
+    eq(vim.v.errmsg, "kept")
+  end)
+
+  it("survive a message that is broken", function()
+    listen("AgentTextMessage")
+    rpc.deliver({
+      { "event", "{" },
+      { "nonsense", "{}" },
+      { "event", vim.json.encode({ name = "AgentTextMessage", data = chunk("after") }) },
+    })
+    eq(got[1].data.text, "after")
+    vim.wait(200, function()
+      return #notes == 2
+    end, 2)
+    eq(#notes, 2)
+  end)
+
+  it("are refused by Neovim as they are, and taken by create_autocmd", function()
+    eq(pcall(vim.api.nvim_create_autocmd, "AgentTextMessage", { callback = print }), false)
+    require("hermes").create_autocmd("AgentTextMessage", {
+      group = "Hermes",
+      pattern = { "*" },
+      callback = function(args)
+        got[#got + 1] = { data = args.data }
+      end,
+    })
+    require("hermes").create_autocmd({ "AgentTextMessage", "Plan" }, {
+      group = group,
+      pattern = "other",
+      callback = function()
+        got[#got + 1] = "never"
+      end,
+    })
+    deliver("AgentTextMessage", chunk("x"))
+    eq(#got, 1)
+    eq(got[1].data.text, "x")
+  end)
+
+  it("are taken by nvim_create_autocmd with compat.seed", function()
+    local plain = vim.api.nvim_create_autocmd
+    require("hermes").setup({ compat = { seed = true } })
+    vim.api.nvim_create_autocmd("AgentToolCall", {
+      group = "Hermes",
+      pattern = { "*" },
+      callback = function(args)
+        got[#got + 1] = args.data
+      end,
+    })
+    vim.api.nvim_create_autocmd("User", { group = group, pattern = "X", callback = print })
+    deliver("AgentToolCall", {
+      agent = "demo",
+      sessionId = "s",
+      update = { sessionUpdate = "tool_call", toolCallId = "t", status = "in_progress" },
+    })
+    eq({ got[1].status, got[1].update.status, got[1].id }, { "InProgress", "in_progress", "t" })
+    require("hermes").setup({ compat = { seed = false } })
+    eq(vim.api.nvim_create_autocmd, plain)
+  end)
+
+  it("that do not exist are named", function()
+    local ok, err = pcall(require("hermes").on, "AgentTextMesage", print)
+    eq(ok, false)
+    eq(err:find('hermes.on: "AgentTextMesage" is not an event', 1, true) ~= nil, true)
+    eq(pcall(require("hermes").create_autocmd, "Nothing", {}), false)
+  end)
+end)

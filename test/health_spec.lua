@@ -1,0 +1,82 @@
+-- :checkhealth and :Hermes, with the real host. Needs bin/hermes (make build).
+
+local eq = MiniTest.expect.equality
+local root = vim.fs.dirname(vim.fs.dirname(debug.getinfo(1, "S").source:sub(2)))
+
+describe("health and the command", function()
+  local child = MiniTest.new_child_neovim()
+
+  before_each(function()
+    child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
+    child.lua([[
+      _G.notes = {}
+      vim.notify = function(text) notes[#notes + 1] = text end]])
+    child.cmd("runtime plugin/hermes.lua")
+  end)
+  after_each(child.stop)
+
+  local function text()
+    return table.concat(child.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
+  end
+
+  local function has(what, part)
+    eq(what:find(part, 1, true) and part or what, part)
+  end
+
+  local function noted(part)
+    vim.wait(10000, function()
+      return table.concat(child.lua_get("notes"), "\n"):find(part, 1, true) ~= nil
+    end, 20)
+    has(table.concat(child.lua_get("notes"), "\n"), part)
+  end
+
+  it("say that all is well", function()
+    child.lua([[
+      require("hermes").setup({
+        agents = { here = { command = "sh" }, gone = { command = "no-such-agent" } },
+      })]])
+    child.cmd("checkhealth hermes")
+    has(text(), "Neovim 0.")
+    has(text(), "bin/hermes, version ")
+    has(text(), "here: ")
+    has(text(), "gone: no-such-agent is not in PATH")
+  end)
+
+  it("say how to get a host that is missing", function()
+    child.lua([[
+      require("hermes.host").root = function() return "/nowhere" end
+      vim.env.PATH = "/nowhere"
+      local executable = vim.fn.executable
+      vim.fn.executable = function(name)
+        return name:find("bin/hermes$") and 0 or executable(name)
+      end]])
+    child.cmd("checkhealth hermes")
+    has(text(), "go build")
+    child.cmd("Hermes connect demo")
+    noted("the host is not built")
+  end)
+
+  it("connect, create, prompt and cancel by command", function()
+    child.cmd("Hermes connect demo")
+    noted("demo is connected")
+    child.cmd(
+      "Hermes new " .. vim.fn.fnameescape(vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())))
+    )
+    noted("session ")
+    child.cmd("Hermes status")
+    has(text(), "agent demo: ready")
+    child.cmd("Hermes cancel")
+    child.cmd("Hermes disconnect demo")
+    vim.wait(10000, function()
+      return child.lua_get([[next(require("hermes").state().agents)]]) == vim.NIL
+    end, 20)
+    child.cmd("Hermes nonsense")
+    noted("there is no :Hermes nonsense; there are: build, cancel, connect")
+  end)
+
+  it("complete subcommands, agents and sessions", function()
+    eq(child.fn.getcompletion("Hermes co", "cmdline"), { "connect" })
+    eq(vim.tbl_contains(child.fn.getcompletion("Hermes connect ", "cmdline"), "demo"), true)
+    eq(child.fn.getcompletion("Hermes cancel ", "cmdline"), {})
+  end)
+end)

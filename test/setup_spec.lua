@@ -1,0 +1,168 @@
+local hermes = require("hermes")
+local eq = MiniTest.expect.equality
+
+---@param text string
+local function fails(text, fn, ...)
+  local ok, err = pcall(fn, ...)
+  eq(ok, false)
+  eq(tostring(err):find(text, 1, true) ~= nil or err, true)
+end
+
+describe("setup", function()
+  after_each(function()
+    require("hermes.config").reset()
+  end)
+
+  it("names what is wrong and changes nothing", function()
+    fails('unknown key "permisions"', hermes.setup, { permisions = {} })
+    fails('unknown key "compat.sed"', hermes.setup, { compat = { sed = true } })
+    fails(
+      "compat.seed must be a boolean, not a string",
+      hermes.setup,
+      { compat = { seed = "yes" } }
+    )
+    fails("handlers.X must be a function", hermes.setup, { handlers = { X = 1 } })
+    fails("agents.a must be a table", hermes.setup, { agents = { a = "cmd" } })
+    fails('unknown key "agents.a.cmd"', hermes.setup, { agents = { a = { cmd = "x" } } })
+    fails("agents.a.args must be a table", hermes.setup, { agents = { a = { args = "x" } } })
+    fails("host.cmd must be a table", hermes.setup, { host = { cmd = "x" } })
+    fails("expected a table", hermes.setup, "x")
+    eq(require("hermes.config").get(), require("hermes.config").defaults)
+  end)
+
+  it("says which keys of another plugin have no effect, and takes the rest", function()
+    local notify, notes = vim.notify, {}
+    vim.notify = function(text)
+      notes[#notes + 1] = text
+    end
+    hermes.setup({ download = true, terminal = { hidden = true }, root_markers = { "x" } })
+    vim.wait(200, function()
+      return #notes == 2
+    end, 2)
+    vim.notify = notify
+    eq(#notes, 2)
+    eq(require("hermes.config").get().root_markers, { "x" })
+  end)
+
+  it("adds up over calls", function()
+    hermes.setup({ agents = { a = { command = "a" } } })
+    hermes.setup({ agents = { b = { command = "b" } }, root_markers = { ".hg" } })
+    local config = require("hermes.config").get()
+    eq({ config.agents.a.command, config.agents.b.command }, { "a", "b" })
+    eq(config.root_markers, { ".hg" })
+    hermes.setup()
+  end)
+end)
+
+describe("arguments", function()
+  local params = require("hermes.params")
+
+  it("that are wrong are named", function()
+    fails("the name of the agent must be a string", hermes.connect, nil)
+    fails('unknown protocol "smoke"', hermes.connect, "x", { protocol = "smoke" })
+    fails("args must be a table", hermes.connect, "x", { args = "y" })
+    fails("the id of the session must be a string", hermes.prompt, nil, "x")
+    fails("the prompt is empty", hermes.prompt, "s", {})
+    fails("a block is a string or a table with a type", hermes.prompt, "s", { 7 })
+    fails("the event or method", hermes.on_request, nil, print)
+    fails("expected a function", hermes.on_request, "PermissionRequest", "x")
+    fails("expected a table of options", hermes.create_session, "x")
+  end)
+
+  it("of a prompt are a text, a block or a list of both", function()
+    eq(params.blocks("hi"), { { type = "text", text = "hi" } })
+    eq(params.blocks({ type = "link", uri = "file:///a", name = "a" }), {
+      { type = "resource_link", uri = "file:///a", name = "a" },
+    })
+    eq(params.blocks({ "a", { type = "embedded", resource = {} } }), {
+      { type = "text", text = "a" },
+      { type = "resource", resource = {} },
+    })
+  end)
+
+  it("of a session take both spellings", function()
+    local p = params.session({
+      cwd = "/tmp/",
+      additional_directories = { "/var/" },
+      mcp_servers = {
+        { name = "a", command = "/a", env = { { KEY = "v" } } },
+        { type = "http", name = "b", url = "http://b", headers = { { name = "H", value = "w" } } },
+      },
+    })
+    eq({ p.cwd, p.additionalDirectories }, { "/tmp", { "/var" } })
+    eq(
+      p.mcpServers[1],
+      { name = "a", command = "/a", args = {}, env = { { name = "KEY", value = "v" } } }
+    )
+    eq(p.mcpServers[2].headers, { { name = "H", value = "w" } })
+    eq(params.session({}).mcpServers, {})
+  end)
+
+  it("of a session start at the root of the project, without reading $VAR as a variable", function()
+    local dir = vim.fn.tempname() .. "/$HOME"
+    vim.fn.mkdir(dir .. "/.git", "p")
+    vim.fn.mkdir(dir .. "/sub", "p")
+    vim.cmd.edit(vim.fn.fnameescape(dir .. "/sub/f.txt"))
+    eq(params.session({}).cwd, vim.fs.normalize(dir, { expand_env = false }))
+    vim.cmd.bwipeout()
+    eq(params.session({}).cwd, params.folder(vim.fn.getcwd()))
+  end)
+end)
+
+describe("without an agent", function()
+  it("calls return an id and fail by the callback", function()
+    local got
+    local id = hermes.create_session({
+      on_done = function(err)
+        got = err
+      end,
+    })
+    eq(type(id), "string")
+    eq(got, nil)
+    vim.wait(500, function()
+      return got ~= nil
+    end, 2)
+    eq(got.kind, "not_connected")
+    eq(got.message:find("hermes.connect", 1, true) ~= nil, true)
+  end)
+
+  it("calls work where Neovim allows little", function()
+    local got
+    vim.uv.new_timer():start(0, 0, function()
+      hermes.create_session({
+        on_done = function(err)
+          got = err
+        end,
+      })
+    end)
+    vim.wait(500, function()
+      return got ~= nil
+    end, 2)
+    eq(got and got.kind, "not_connected")
+  end)
+end)
+
+describe("the plugin file", function()
+  it("makes the groups and the command, and loads nothing", function()
+    local look = [[lua
+      local loaded = vim.tbl_filter(function(name)
+        return vim.startswith(name, "hermes")
+      end, vim.tbl_keys(package.loaded))
+      local function in_group(name)
+        return #vim.api.nvim_get_autocmds({ group = name })
+      end
+      io.write(#loaded, vim.fn.exists(":Hermes"), in_group("hermes"), in_group("Hermes"))]]
+    local out = vim
+      .system({
+        vim.v.progpath,
+        "--clean",
+        "--headless",
+        "--cmd",
+        "set rtp^=" .. vim.fn.getcwd(),
+        "+" .. look:gsub("\n%s*", " "),
+        "+qa!",
+      }, { text = true })
+      :wait()
+    eq(out.stdout .. out.stderr, "0200")
+  end)
+end)
