@@ -6,7 +6,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-LUA := lua plugin examples test
+LUA := lua plugin examples test scripts/demo.lua
 GO_TEST_FLAGS ?= -race
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
@@ -25,6 +25,10 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	HERMES_AGENTS="$$(scripts/agents)"; \
 	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS; \
 	go test $(GO_TEST_FLAGS) ./... && scripts/lua-specs
+
+.PHONY: soak
+soak: ## Let hostile agents loose on the runtime for longer (SOAK=10m: that long each)
+	HERMES_SOAK=$(or $(SOAK),10m) go test -race -timeout 0 -v ./runtime/internal/hostile
 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts
@@ -45,12 +49,16 @@ lint: ## Check formatting and run the linters of Go and Lua
 	@go vet ./...
 	@go run $(STATICCHECK) ./...
 	@scripts/luacheck --quiet $(LUA)
-	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" --check $(LUA)
+	@agents="$$(scripts/agents)"; [ -z "$$agents" ] || "$$agents/node_modules/.bin/stylua" --check $(LUA)
 
 .PHONY: fmt
 fmt: ## Format Go and Lua
 	gofmt -w $$(git ls-files -co --exclude-standard '*.go')
 	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" $(LUA)
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for ten seconds
+	@scripts/fuzz 10s
 
 .PHONY: clean
 clean: ## Remove what was built and installed here

@@ -150,6 +150,11 @@ func TestResultsThatMayBeEmptyMayBeNull(t *testing.T) {
 	if _, err := V1.DecodeResult(SideClient, MethodFsReadTextFile, json.RawMessage(`null`)); err == nil {
 		t.Error("null is taken for a result with required members")
 	}
+	_, err := V1.DecodeResult(SideClient, MethodFsReadTextFile, json.RawMessage(`{"content":1}`))
+	var answer *Error
+	if want := "fs/read_text_file: result: /content: want string, got number"; err == nil || err.Error() != want || errors.As(err, &answer) {
+		t.Errorf("error %v, want %s, and no *Error", err, want)
+	}
 }
 
 func TestTheProtocolValueKnowsItsMethods(t *testing.T) {

@@ -62,7 +62,8 @@ type Protocol interface {
 	DecodeRequest(side Side, method string, params json.RawMessage) (Appender, error)
 	// DecodeNotification does the same for notifications.
 	DecodeNotification(side Side, method string, params json.RawMessage) (Appender, error)
-	// DecodeResult decodes the result of a request that side handled.
+	// DecodeResult decodes the result of a request that side handled. A result
+	// that does not decode is no *Error: the peer did not answer with one.
 	DecodeResult(side Side, method string, result json.RawMessage) (Appender, error)
 }
 

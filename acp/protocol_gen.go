@@ -4,6 +4,7 @@ package acp
 
 import (
 	"encoding/json"
+	"fmt"
 	"github.com/hermes-nvim/hermes/acp/internal/jx"
 	"slices"
 )
@@ -127,47 +128,47 @@ func methodIndex(side Side, name string) int {
 func (protocol) DecodeRequest(side Side, method string, params json.RawMessage) (Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
-		return decodeAs(method, params, new(AuthenticateRequest))
+		return decodeParams(method, params, new(AuthenticateRequest))
 	case 1:
-		return decodeAs(method, params, new(InitializeRequest))
+		return decodeParams(method, params, new(InitializeRequest))
 	case 2:
-		return decodeAs(method, params, new(LogoutRequest))
+		return decodeParams(method, params, new(LogoutRequest))
 	case 4:
-		return decodeAs(method, params, new(CloseSessionRequest))
+		return decodeParams(method, params, new(CloseSessionRequest))
 	case 5:
-		return decodeAs(method, params, new(DeleteSessionRequest))
+		return decodeParams(method, params, new(DeleteSessionRequest))
 	case 6:
-		return decodeAs(method, params, new(ListSessionsRequest))
+		return decodeParams(method, params, new(ListSessionsRequest))
 	case 7:
-		return decodeAs(method, params, new(LoadSessionRequest))
+		return decodeParams(method, params, new(LoadSessionRequest))
 	case 8:
-		return decodeAs(method, params, new(NewSessionRequest))
+		return decodeParams(method, params, new(NewSessionRequest))
 	case 9:
-		return decodeAs(method, params, new(PromptRequest))
+		return decodeParams(method, params, new(PromptRequest))
 	case 10:
-		return decodeAs(method, params, new(ResumeSessionRequest))
+		return decodeParams(method, params, new(ResumeSessionRequest))
 	case 11:
-		return decodeAs(method, params, new(SetSessionConfigOptionRequest))
+		return decodeParams(method, params, new(SetSessionConfigOptionRequest))
 	case 12:
-		return decodeAs(method, params, new(SetSessionModeRequest))
+		return decodeParams(method, params, new(SetSessionModeRequest))
 	case 14:
-		return decodeAs(method, params, new(CreateElicitationRequest))
+		return decodeParams(method, params, new(CreateElicitationRequest))
 	case 15:
-		return decodeAs(method, params, new(ReadTextFileRequest))
+		return decodeParams(method, params, new(ReadTextFileRequest))
 	case 16:
-		return decodeAs(method, params, new(WriteTextFileRequest))
+		return decodeParams(method, params, new(WriteTextFileRequest))
 	case 17:
-		return decodeAs(method, params, new(RequestPermissionRequest))
+		return decodeParams(method, params, new(RequestPermissionRequest))
 	case 19:
-		return decodeAs(method, params, new(CreateTerminalRequest))
+		return decodeParams(method, params, new(CreateTerminalRequest))
 	case 20:
-		return decodeAs(method, params, new(KillTerminalRequest))
+		return decodeParams(method, params, new(KillTerminalRequest))
 	case 21:
-		return decodeAs(method, params, new(TerminalOutputRequest))
+		return decodeParams(method, params, new(TerminalOutputRequest))
 	case 22:
-		return decodeAs(method, params, new(ReleaseTerminalRequest))
+		return decodeParams(method, params, new(ReleaseTerminalRequest))
 	case 23:
-		return decodeAs(method, params, new(WaitForTerminalExitRequest))
+		return decodeParams(method, params, new(WaitForTerminalExitRequest))
 	}
 	return nil, MethodNotFound(method)
 }
@@ -175,13 +176,13 @@ func (protocol) DecodeRequest(side Side, method string, params json.RawMessage) 
 func (protocol) DecodeNotification(side Side, method string, params json.RawMessage) (Appender, error) {
 	switch methodIndex(side, method) {
 	case 3:
-		return decodeAs(method, params, new(CancelNotification))
+		return decodeParams(method, params, new(CancelNotification))
 	case 13:
-		return decodeAs(method, params, new(CompleteElicitationNotification))
+		return decodeParams(method, params, new(CompleteElicitationNotification))
 	case 18:
-		return decodeAs(method, params, new(SessionNotification))
+		return decodeParams(method, params, new(SessionNotification))
 	case 24:
-		return decodeAs(method, params, new(CancelRequestNotification))
+		return decodeParams(method, params, new(CancelRequestNotification))
 	}
 	return nil, MethodNotFound(method)
 }
@@ -189,57 +190,66 @@ func (protocol) DecodeNotification(side Side, method string, params json.RawMess
 func (protocol) DecodeResult(side Side, method string, result json.RawMessage) (Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
-		return decodeAs(method, result, new(AuthenticateResponse))
+		return decodeResult(method, result, new(AuthenticateResponse))
 	case 1:
-		return decodeAs(method, result, new(InitializeResponse))
+		return decodeResult(method, result, new(InitializeResponse))
 	case 2:
-		return decodeAs(method, result, new(LogoutResponse))
+		return decodeResult(method, result, new(LogoutResponse))
 	case 4:
-		return decodeAs(method, result, new(CloseSessionResponse))
+		return decodeResult(method, result, new(CloseSessionResponse))
 	case 5:
-		return decodeAs(method, result, new(DeleteSessionResponse))
+		return decodeResult(method, result, new(DeleteSessionResponse))
 	case 6:
-		return decodeAs(method, result, new(ListSessionsResponse))
+		return decodeResult(method, result, new(ListSessionsResponse))
 	case 7:
-		return decodeAs(method, result, new(LoadSessionResponse))
+		return decodeResult(method, result, new(LoadSessionResponse))
 	case 8:
-		return decodeAs(method, result, new(NewSessionResponse))
+		return decodeResult(method, result, new(NewSessionResponse))
 	case 9:
-		return decodeAs(method, result, new(PromptResponse))
+		return decodeResult(method, result, new(PromptResponse))
 	case 10:
-		return decodeAs(method, result, new(ResumeSessionResponse))
+		return decodeResult(method, result, new(ResumeSessionResponse))
 	case 11:
-		return decodeAs(method, result, new(SetSessionConfigOptionResponse))
+		return decodeResult(method, result, new(SetSessionConfigOptionResponse))
 	case 12:
-		return decodeAs(method, result, new(SetSessionModeResponse))
+		return decodeResult(method, result, new(SetSessionModeResponse))
 	case 14:
-		return decodeAs(method, result, new(CreateElicitationResponse))
+		return decodeResult(method, result, new(CreateElicitationResponse))
 	case 15:
-		return decodeAs(method, result, new(ReadTextFileResponse))
+		return decodeResult(method, result, new(ReadTextFileResponse))
 	case 16:
-		return decodeAs(method, result, new(WriteTextFileResponse))
+		return decodeResult(method, result, new(WriteTextFileResponse))
 	case 17:
-		return decodeAs(method, result, new(RequestPermissionResponse))
+		return decodeResult(method, result, new(RequestPermissionResponse))
 	case 19:
-		return decodeAs(method, result, new(CreateTerminalResponse))
+		return decodeResult(method, result, new(CreateTerminalResponse))
 	case 20:
-		return decodeAs(method, result, new(KillTerminalResponse))
+		return decodeResult(method, result, new(KillTerminalResponse))
 	case 21:
-		return decodeAs(method, result, new(TerminalOutputResponse))
+		return decodeResult(method, result, new(TerminalOutputResponse))
 	case 22:
-		return decodeAs(method, result, new(ReleaseTerminalResponse))
+		return decodeResult(method, result, new(ReleaseTerminalResponse))
 	case 23:
-		return decodeAs(method, result, new(WaitForTerminalExitResponse))
+		return decodeResult(method, result, new(WaitForTerminalExitResponse))
 	}
 	return nil, MethodNotFound(method)
 }
 
-func decodeAs(method string, text json.RawMessage, v interface {
+type message interface {
 	Appender
 	json.Unmarshaler
-}) (Appender, error) {
+}
+
+func decodeParams(method string, text json.RawMessage, v message) (Appender, error) {
 	if err := v.UnmarshalJSON(jx.Params(text)); err != nil {
 		return nil, InvalidParams(method, err)
+	}
+	return v, nil
+}
+
+func decodeResult(method string, text json.RawMessage, v message) (Appender, error) {
+	if err := v.UnmarshalJSON(jx.Params(text)); err != nil {
+		return nil, fmt.Errorf("%s: result: %w", method, err)
 	}
 	return v, nil
 }

@@ -149,6 +149,30 @@ func TestOverlayMistakesStopAndSayWhatToEdit(t *testing.T) {
 	}
 }
 
+// The lock learns new names and forgets those of definitions that are gone.
+func TestTheLockHoldsTheNamesInUse(t *testing.T) {
+	t.Parallel()
+	dir := brokenTree(t, "schema/overlay/names.lock.json", `"ToolCall": "ToolCall"`, `"GoneCall": "GoneCall"`)
+	files, err := Files(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.Path != "schema/overlay/names.lock.json" {
+			continue
+		}
+		want, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.Path)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(f.Data, want) {
+			t.Errorf("the lock differs from that of the tree")
+		}
+		return
+	}
+	t.Error("no lock is written")
+}
+
 // ErrorCode is written by hand, once for all versions.
 func TestTheErrorCodesOfAllVersionsHaveAName(t *testing.T) {
 	t.Parallel()

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -30,6 +32,9 @@ type scripted struct {
 	cancels  int
 }
 
+// refuse makes this program ignore every polite way to be ended.
+func refuse() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE) }
+
 func playAgent(mode string) int {
 	switch mode {
 	case "help":
@@ -41,6 +46,9 @@ func playAgent(mode string) int {
 		return 3
 	case "mute":
 		time.Sleep(time.Hour)
+	case "stubborn":
+		refuse()
+		defer time.Sleep(time.Hour)
 	}
 	a := &scripted{mode: mode, stdout: os.Stdout}
 	ready := make(chan struct{})
@@ -90,7 +98,11 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 	a.mu.Unlock()
 	// Real agents tell their commands before the client knows the session.
 	err := a.update(ctx, id, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "plan", Description: "Plan"}}})
-	return &acp.NewSessionResponse{SessionID: id}, err
+	if err != nil {
+		return nil, err
+	}
+	r := new(acp.NewSessionResponse) // models are in no schema any more, but in many agents
+	return r, r.UnmarshalJSON([]byte(`{"sessionId":"` + id + `","models":{"currentModelId":"big","availableModels":[]}}`))
 }
 
 func (a *scripted) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
@@ -161,6 +173,13 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		n, err := strconv.Atoi(rest)
 		for i := 0; err == nil && i < n; i++ {
 			err = a.say(ctx, id, strconv.Itoa(i)+"\n")
+		}
+		return err
+	case "FLOOD": // updates of 10 KiB
+		n, err := strconv.Atoi(rest)
+		text := strings.Repeat("x", 10<<10)
+		for i := 0; err == nil && i < n; i++ {
+			err = a.say(ctx, id, text)
 		}
 		return err
 	case "TOOL":

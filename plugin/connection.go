@@ -34,6 +34,7 @@ type connection struct {
 	init     []byte        // answer to initialize, for connect calls that come later
 	waiting  []func(error) // operations that came before ready, in order
 	sessions map[acp.SessionID]*session
+	ending   bool
 	tapped   atomic.Int64                                 // messages seen
 	opening  int                                          // session/new calls without an answer
 	early    map[acp.SessionID][]*acp.SessionNotification // updates of sessions not known yet
@@ -60,7 +61,7 @@ func (h *Host) connect(id string, p connectOp) error {
 	h.mu.Lock()
 	old := h.connections[p.Agent]
 	h.mu.Unlock()
-	if old != nil {
+	if old != nil && !old.isEnding() {
 		old.whenReady(func(err error) { old.finishConnect(id, err) })
 		return nil
 	}
@@ -85,7 +86,12 @@ func (h *Host) connect(id string, p connectOp) error {
 	h.connections[p.Agent] = c
 	h.mu.Unlock()
 	c.whenReady(func(err error) { c.finishConnect(id, err) })
-	h.start(func() { c.run(cmd) })
+	h.start(func() {
+		if old != nil {
+			<-old.over
+		}
+		c.run(cmd)
+	})
 	return nil
 }
 
@@ -101,6 +107,7 @@ func (c *connection) finishConnect(id string, err error) {
 func (c *connection) run(cmd command) {
 	stage, err := c.bringUp(cmd)
 	if err != nil {
+		c.setEnding()
 		c.finish(err)
 		c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
 			str("error", err.Error()).json()))
@@ -111,6 +118,7 @@ func (c *connection) run(cmd command) {
 	case <-c.link.conn.Done():
 	case <-c.ctx.Done():
 	}
+	c.setEnding()
 	err = c.link.cause(context.Cause(c.ctx))
 	c.finish(err)
 	// Last, so that who hears it can connect again at once.
@@ -206,7 +214,9 @@ func (c *connection) finish(err error) {
 	}
 	c.end(err)
 	c.host.mu.Lock()
-	delete(c.host.connections, c.name)
+	if c.host.connections[c.name] == c {
+		delete(c.host.connections, c.name)
+	}
 	c.host.mu.Unlock()
 
 	c.mu.Lock()
@@ -226,6 +236,20 @@ func (c *connection) finish(err error) {
 	}
 	c.setState(stateDisconnected)
 	close(c.over)
+}
+
+// setEnding makes the next connect start the agent anew. It comes before the
+// event that tells of the end.
+func (c *connection) setEnding() {
+	c.mu.Lock()
+	c.ending = true
+	c.mu.Unlock()
+}
+
+func (c *connection) isEnding() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ending || c.ctx.Err() != nil
 }
 
 // stop ends the connection; run does the rest.

@@ -47,6 +47,8 @@ func TestUpdatesBeforeTheSessionIsKnownFollowItsEvent(t *testing.T) {
 		e.is(`vim.tbl_map(function(x) return x.event end, vim.tbl_filter(function(x) return x.sessionId ~= nil end, seen))`,
 			[]string{"SessionCreated", "AgentAvailableCommands"})
 		e.is(`hermes.state(s).commands[1].name`, "plan")
+		e.is(`of("SessionCreated")[1].models.currentModelId`, "big")
+		e.is(`hermes.state(s).models.currentModelId`, "big")
 	})
 }
 

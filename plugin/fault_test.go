@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 )
@@ -62,6 +61,29 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 		e.open()
 		e.prompt("SAY again")
 		e.is("said()", "last wordsagain")
+	})
+}
+
+func TestAnAgentCanBeStartedAgainAsSoonAsItIsGone(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+hermes.once("Disconnected", function()
+  hermes.connect("tester", { on_done = finish("again") })
+  hermes.create_session({ cwd = vim.fn.getcwd(), on_done = function(err, r)
+    finish("session again")(err, r)
+    hermes.prompt(r.sessionId, "SAY back", { on_done = finish("turn") })
+  end })
+end)
+hermes.prompt(s, "DIE", { on_done = finish("dead") })`)
+		e.until("done.dead and done.again and done.turn")
+		e.is("{ done.dead.err.kind, done.again.err == nil, said() }", []any{"exit", true, "back"})
+		e.lua(`
+done = {}
+hermes.disconnect("tester")
+hermes.connect("tester", { on_done = finish("third") })`)
+		e.until("done.third")
+		e.is("{ done.third.err == nil, hermes.state().agents.tester.state }", []any{true, "ready"})
 	})
 }
 
@@ -157,10 +179,7 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 func TestAgentsEndWithNeovim(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		host, err := strconv.Atoi(e.json(`vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		host := e.hostPID()
 		children := childrenOf(t, host)
 		if len(children) == 0 {
 			t.Fatal("the host has no agent")

@@ -2,24 +2,17 @@ package plugin
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/neovim/go-client/nvim"
-)
 
-func runnable(path string) error {
-	out, err := exec.Command(path, "--version").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w: %s", path, err, out)
-	}
-	return nil
-}
+	"github.com/hermes-nvim/hermes/test/editors"
+)
 
 // editor is a headless Neovim with the plugin loaded.
 type editor struct {
@@ -51,10 +44,10 @@ end
 
 // inEveryNeovim runs test with a fresh editor in each Neovim.
 func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
-	for _, path := range neovims(t) {
-		t.Run(filepath.Base(filepath.Dir(filepath.Dir(path))), func(t *testing.T) {
+	for _, program := range editors.All(t) {
+		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
-			test(t, newEditor(t, path))
+			test(t, newEditor(t, program.Path))
 		})
 	}
 }
@@ -62,7 +55,7 @@ func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
 func newEditor(t *testing.T, path string) *editor {
 	t.Helper()
 	dir := t.TempDir()
-	env := append(os.Environ(), "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "nvim.log"))
+	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "nvim.log"))
 	v, err := nvim.NewChildProcess(
 		nvim.ChildProcessCommand(path),
 		nvim.ChildProcessArgs("--clean", "--embed", "--headless", "-n", "--cmd", "set rtp^="+root(t)),
@@ -142,6 +135,16 @@ func (e *editor) is(expr string, want any) {
 	if got := strings.ReplaceAll(e.json(expr), `\/`, "/"); got != string(w) {
 		e.t.Errorf("%s = %s, want %s", expr, got, w)
 	}
+}
+
+// hostPID is the process id of the host.
+func (e *editor) hostPID() int {
+	e.t.Helper()
+	pid, err := strconv.Atoi(e.json(`vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return pid
 }
 
 // open connects to the scripted agent and makes the session s.

@@ -48,12 +48,14 @@ describe("the chat example", function()
   ---@param is fun(): boolean
   local function wait_for(what, is)
     if not vim.wait(20000, is, 20) then
-      error(("no %s; status %q, messages %q, buffer:\n%s"):format(
-        what,
-        status(),
-        child.cmd_capture("messages"),
-        shown()
-      ))
+      error(
+        ("no %s; status %q, messages %q, buffer:\n%s"):format(
+          what,
+          status(),
+          child.cmd_capture("messages"),
+          shown()
+        )
+      )
     end
   end
 

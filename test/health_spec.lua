@@ -43,15 +43,13 @@ describe("health and the command", function()
   end)
 
   it("say how to get a host that is missing", function()
-    child.lua(
-      [[
+    child.lua([[
       require("hermes.host").root = function() return "/nowhere" end
       vim.env.PATH = "/nowhere"
       local executable = vim.fn.executable
       vim.fn.executable = function(name)
         return name:find("bin/hermes$") and 0 or executable(name)
-      end]]
-    )
+      end]])
     child.cmd("checkhealth hermes")
     has(text(), "go build")
     child.cmd("Hermes connect demo")

@@ -4,6 +4,7 @@ package v2
 
 import (
 	"encoding/json"
+	"fmt"
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/acp/internal/jx"
 	"slices"
@@ -107,33 +108,33 @@ func methodIndex(side acp.Side, name string) int {
 func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
-		return decodeAs(method, params, new(LoginAuthRequest))
+		return decodeParams(method, params, new(LoginAuthRequest))
 	case 1:
-		return decodeAs(method, params, new(LogoutAuthRequest))
+		return decodeParams(method, params, new(LogoutAuthRequest))
 	case 2:
-		return decodeAs(method, params, new(InitializeRequest))
+		return decodeParams(method, params, new(InitializeRequest))
 	case 4:
-		return decodeAs(method, params, new(CloseSessionRequest))
+		return decodeParams(method, params, new(CloseSessionRequest))
 	case 5:
-		return decodeAs(method, params, new(DeleteSessionRequest))
+		return decodeParams(method, params, new(DeleteSessionRequest))
 	case 6:
-		return decodeAs(method, params, new(ListSessionsRequest))
+		return decodeParams(method, params, new(ListSessionsRequest))
 	case 7:
-		return decodeAs(method, params, new(NewSessionRequest))
+		return decodeParams(method, params, new(NewSessionRequest))
 	case 8:
-		return decodeAs(method, params, new(PromptRequest))
+		return decodeParams(method, params, new(PromptRequest))
 	case 9:
-		return decodeAs(method, params, new(ResumeSessionRequest))
+		return decodeParams(method, params, new(ResumeSessionRequest))
 	case 10:
-		return decodeAs(method, params, new(SetSessionConfigOptionRequest))
+		return decodeParams(method, params, new(SetSessionConfigOptionRequest))
 	case 11:
-		return decodeAs(method, params, new(CancelTerminalRequest))
+		return decodeParams(method, params, new(CancelTerminalRequest))
 	case 12:
-		return decodeAs(method, params, new(CancelToolCallRequest))
+		return decodeParams(method, params, new(CancelToolCallRequest))
 	case 14:
-		return decodeAs(method, params, new(CreateElicitationRequest))
+		return decodeParams(method, params, new(CreateElicitationRequest))
 	case 15:
-		return decodeAs(method, params, new(RequestPermissionRequest))
+		return decodeParams(method, params, new(RequestPermissionRequest))
 	}
 	return nil, acp.MethodNotFound(method)
 }
@@ -141,13 +142,13 @@ func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessa
 func (protocol) DecodeNotification(side acp.Side, method string, params json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 3:
-		return decodeAs(method, params, new(CancelSessionNotification))
+		return decodeParams(method, params, new(CancelSessionNotification))
 	case 13:
-		return decodeAs(method, params, new(CompleteElicitationNotification))
+		return decodeParams(method, params, new(CompleteElicitationNotification))
 	case 16:
-		return decodeAs(method, params, new(UpdateSessionNotification))
+		return decodeParams(method, params, new(UpdateSessionNotification))
 	case 17:
-		return decodeAs(method, params, new(CancelRequestNotification))
+		return decodeParams(method, params, new(CancelRequestNotification))
 	}
 	return nil, acp.MethodNotFound(method)
 }
@@ -155,43 +156,52 @@ func (protocol) DecodeNotification(side acp.Side, method string, params json.Raw
 func (protocol) DecodeResult(side acp.Side, method string, result json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
-		return decodeAs(method, result, new(LoginAuthResponse))
+		return decodeResult(method, result, new(LoginAuthResponse))
 	case 1:
-		return decodeAs(method, result, new(LogoutAuthResponse))
+		return decodeResult(method, result, new(LogoutAuthResponse))
 	case 2:
-		return decodeAs(method, result, new(InitializeResponse))
+		return decodeResult(method, result, new(InitializeResponse))
 	case 4:
-		return decodeAs(method, result, new(CloseSessionResponse))
+		return decodeResult(method, result, new(CloseSessionResponse))
 	case 5:
-		return decodeAs(method, result, new(DeleteSessionResponse))
+		return decodeResult(method, result, new(DeleteSessionResponse))
 	case 6:
-		return decodeAs(method, result, new(ListSessionsResponse))
+		return decodeResult(method, result, new(ListSessionsResponse))
 	case 7:
-		return decodeAs(method, result, new(NewSessionResponse))
+		return decodeResult(method, result, new(NewSessionResponse))
 	case 8:
-		return decodeAs(method, result, new(PromptResponse))
+		return decodeResult(method, result, new(PromptResponse))
 	case 9:
-		return decodeAs(method, result, new(ResumeSessionResponse))
+		return decodeResult(method, result, new(ResumeSessionResponse))
 	case 10:
-		return decodeAs(method, result, new(SetSessionConfigOptionResponse))
+		return decodeResult(method, result, new(SetSessionConfigOptionResponse))
 	case 11:
-		return decodeAs(method, result, new(CancelTerminalResponse))
+		return decodeResult(method, result, new(CancelTerminalResponse))
 	case 12:
-		return decodeAs(method, result, new(CancelToolCallResponse))
+		return decodeResult(method, result, new(CancelToolCallResponse))
 	case 14:
-		return decodeAs(method, result, new(CreateElicitationResponse))
+		return decodeResult(method, result, new(CreateElicitationResponse))
 	case 15:
-		return decodeAs(method, result, new(RequestPermissionResponse))
+		return decodeResult(method, result, new(RequestPermissionResponse))
 	}
 	return nil, acp.MethodNotFound(method)
 }
 
-func decodeAs(method string, text json.RawMessage, v interface {
+type message interface {
 	acp.Appender
 	json.Unmarshaler
-}) (acp.Appender, error) {
+}
+
+func decodeParams(method string, text json.RawMessage, v message) (acp.Appender, error) {
 	if err := v.UnmarshalJSON(jx.Params(text)); err != nil {
 		return nil, acp.InvalidParams(method, err)
+	}
+	return v, nil
+}
+
+func decodeResult(method string, text json.RawMessage, v message) (acp.Appender, error) {
+	if err := v.UnmarshalJSON(jx.Params(text)); err != nil {
+		return nil, fmt.Errorf("%s: result: %w", method, err)
 	}
 	return v, nil
 }

@@ -368,4 +368,10 @@ function M.notify(agent, method, params)
   return require("hermes.rpc").notify(method, params or vim.empty_dict(), { agent = agent })
 end
 
-return M
+---Every other method of the agent is here under its wire name, such as
+---session_list for session/list; see hermes.api_gen.
+return setmetatable(M, {
+  __index = function(_, name)
+    return require("hermes.api_gen")[name]
+  end,
+})

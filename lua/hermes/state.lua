@@ -167,9 +167,6 @@ end
 ---@param name string
 function M.agent_gone(name)
   agents[name] = nil
-  if current == name then
-    current = nil
-  end
 end
 
 ---The host ended and took all agents with it.
@@ -201,8 +198,11 @@ function M.agent_for(session_id)
       end
     end
   end
+  if current and agents[current] then
+    return current
+  end
   local only = next(agents)
-  return current or (only and next(agents, only) == nil and only or nil)
+  return only and next(agents, only) == nil and only or current
 end
 
 ---@param name string

@@ -155,7 +155,10 @@ hermes.setup({
 })
 hermes.connect(config.agent)
 local connected = wait_for("ConnectionInitialized")
-check(connected.protocolVersion == 1, "the agent speaks version " .. tostring(connected.protocolVersion))
+check(
+  connected.protocolVersion == 1,
+  "the agent speaks version " .. tostring(connected.protocolVersion)
+)
 hermes.create_session({ cwd = ws })
 local session = wait_for("SessionCreated").sessionId
 check(type(session) == "string" and session ~= "", "no session id")
@@ -172,7 +175,11 @@ end
 local function turn(text, reason)
   local mark = prompt(text)
   local ended = wait_for("Prompted", mark)
-  check(ended.stopReason == (reason or "end_turn"), "stopped with " .. tostring(ended.stopReason), mark)
+  check(
+    ended.stopReason == (reason or "end_turn"),
+    "stopped with " .. tostring(ended.stopReason),
+    mark
+  )
   check(ended.sessionId == session, "Prompted names another session", mark)
   return mark
 end
@@ -232,7 +239,11 @@ local row = vim.api.nvim_buf_get_extmark_by_id(0, namespace, extmark, {})[1]
 check(row == 2, "the extmark moved to row " .. tostring(row), mark)
 check(last("FileWritten", mark).path == path("hello.txt"), "no FileWritten", mark)
 local call_state = last("ToolCallState", mark)
-check(call_state and call_state.toolCall.status == "completed", "the tool call did not complete", mark)
+check(
+  call_state and call_state.toolCall.status == "completed",
+  "the tool call did not complete",
+  mark
+)
 vim.cmd.undo()
 lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
 check(lines == "alpha\nbeta\ngamma", "undo did not bring the line back", mark)
@@ -250,7 +261,11 @@ if speak.run then
   local exited = last("TerminalExited", mark)
   check(exited and exited.exitCode == 0, "the command did not run here", mark)
   check(text_of("TerminalData", mark) ~= "" or last("TerminalData", mark), "no output", mark)
-  check(text_of("AgentTextMessage", mark):find("from the terminal"), "the agent saw no output", mark)
+  check(
+    text_of("AgentTextMessage", mark):find("from the terminal"),
+    "the agent saw no output",
+    mark
+  )
 end
 
 -- Cancel, in the middle of a turn; the session lives on.
@@ -258,7 +273,11 @@ mark = prompt(speak.slow)
 wait_for("AgentTextMessage", mark)
 hermes.cancel(session)
 local ended = wait_for("Prompted", mark)
-check(ended.stopReason == "cancelled", "a cancelled turn stopped with " .. tostring(ended.stopReason), mark)
+check(
+  ended.stopReason == "cancelled",
+  "a cancelled turn stopped with " .. tostring(ended.stopReason),
+  mark
+)
 turn(speak.talk)
 
 -- The agent goes when it is told to.

@@ -4,6 +4,7 @@ package unstable
 
 import (
 	"encoding/json"
+	"fmt"
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/acp/internal/jx"
 	"slices"
@@ -152,57 +153,57 @@ func methodIndex(side acp.Side, name string) int {
 func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
-		return decodeAs(method, params, new(LoginAuthRequest))
+		return decodeParams(method, params, new(LoginAuthRequest))
 	case 1:
-		return decodeAs(method, params, new(LogoutAuthRequest))
+		return decodeParams(method, params, new(LogoutAuthRequest))
 	case 2:
-		return decodeAs(method, params, new(AuthStatusRequest))
+		return decodeParams(method, params, new(AuthStatusRequest))
 	case 3:
-		return decodeAs(method, params, new(InitializeRequest))
+		return decodeParams(method, params, new(InitializeRequest))
 	case 5:
-		return decodeAs(method, params, new(DisableProviderRequest))
+		return decodeParams(method, params, new(DisableProviderRequest))
 	case 6:
-		return decodeAs(method, params, new(ListProvidersRequest))
+		return decodeParams(method, params, new(ListProvidersRequest))
 	case 7:
-		return decodeAs(method, params, new(SetProviderRequest))
+		return decodeParams(method, params, new(SetProviderRequest))
 	case 8:
-		return decodeAs(method, params, new(ArchiveSessionRequest))
+		return decodeParams(method, params, new(ArchiveSessionRequest))
 	case 10:
-		return decodeAs(method, params, new(CloseSessionRequest))
+		return decodeParams(method, params, new(CloseSessionRequest))
 	case 11:
-		return decodeAs(method, params, new(DeleteSessionRequest))
+		return decodeParams(method, params, new(DeleteSessionRequest))
 	case 12:
-		return decodeAs(method, params, new(ForkSessionRequest))
+		return decodeParams(method, params, new(ForkSessionRequest))
 	case 13:
-		return decodeAs(method, params, new(ListSessionsRequest))
+		return decodeParams(method, params, new(ListSessionsRequest))
 	case 14:
-		return decodeAs(method, params, new(NewSessionRequest))
+		return decodeParams(method, params, new(NewSessionRequest))
 	case 15:
-		return decodeAs(method, params, new(PromptRequest))
+		return decodeParams(method, params, new(PromptRequest))
 	case 16:
-		return decodeAs(method, params, new(ResumeSessionRequest))
+		return decodeParams(method, params, new(ResumeSessionRequest))
 	case 17:
-		return decodeAs(method, params, new(SetSessionConfigOptionRequest))
+		return decodeParams(method, params, new(SetSessionConfigOptionRequest))
 	case 18:
-		return decodeAs(method, params, new(SetSessionTitleRequest))
+		return decodeParams(method, params, new(SetSessionTitleRequest))
 	case 19:
-		return decodeAs(method, params, new(SessionStatusRequest))
+		return decodeParams(method, params, new(SessionStatusRequest))
 	case 20:
-		return decodeAs(method, params, new(UnarchiveSessionRequest))
+		return decodeParams(method, params, new(UnarchiveSessionRequest))
 	case 21:
-		return decodeAs(method, params, new(CancelTerminalRequest))
+		return decodeParams(method, params, new(CancelTerminalRequest))
 	case 22:
-		return decodeAs(method, params, new(CancelToolCallRequest))
+		return decodeParams(method, params, new(CancelToolCallRequest))
 	case 25:
-		return decodeAs(method, params, new(CreateElicitationRequest))
+		return decodeParams(method, params, new(CreateElicitationRequest))
 	case 26:
-		return decodeAs(method, params, new(MessageMCPRequest))
+		return decodeParams(method, params, new(MessageMCPRequest))
 	case 27:
-		return decodeAs(method, params, new(RequestPermissionRequest))
+		return decodeParams(method, params, new(RequestPermissionRequest))
 	case 30:
-		return decodeAs(method, params, new(InitializeProxyRequest))
+		return decodeParams(method, params, new(InitializeProxyRequest))
 	case 31:
-		return decodeAs(method, params, new(ProxySuccessorRequest))
+		return decodeParams(method, params, new(ProxySuccessorRequest))
 	}
 	return nil, acp.MethodNotFound(method)
 }
@@ -210,19 +211,19 @@ func (protocol) DecodeRequest(side acp.Side, method string, params json.RawMessa
 func (protocol) DecodeNotification(side acp.Side, method string, params json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 4:
-		return decodeAs(method, params, new(MessageMCPNotification))
+		return decodeParams(method, params, new(MessageMCPNotification))
 	case 9:
-		return decodeAs(method, params, new(CancelSessionNotification))
+		return decodeParams(method, params, new(CancelSessionNotification))
 	case 23:
-		return decodeAs(method, params, new(AuthStatusUpdateNotification))
+		return decodeParams(method, params, new(AuthStatusUpdateNotification))
 	case 24:
-		return decodeAs(method, params, new(CompleteElicitationNotification))
+		return decodeParams(method, params, new(CompleteElicitationNotification))
 	case 28:
-		return decodeAs(method, params, new(UpdateSessionNotification))
+		return decodeParams(method, params, new(UpdateSessionNotification))
 	case 29:
-		return decodeAs(method, params, new(CancelRequestNotification))
+		return decodeParams(method, params, new(CancelRequestNotification))
 	case 31:
-		return decodeAs(method, params, new(ProxySuccessorNotification))
+		return decodeParams(method, params, new(ProxySuccessorNotification))
 	}
 	return nil, acp.MethodNotFound(method)
 }
@@ -230,67 +231,76 @@ func (protocol) DecodeNotification(side acp.Side, method string, params json.Raw
 func (protocol) DecodeResult(side acp.Side, method string, result json.RawMessage) (acp.Appender, error) {
 	switch methodIndex(side, method) {
 	case 0:
-		return decodeAs(method, result, new(LoginAuthResponse))
+		return decodeResult(method, result, new(LoginAuthResponse))
 	case 1:
-		return decodeAs(method, result, new(LogoutAuthResponse))
+		return decodeResult(method, result, new(LogoutAuthResponse))
 	case 2:
-		return decodeAs(method, result, new(AuthStatusResponse))
+		return decodeResult(method, result, new(AuthStatusResponse))
 	case 3:
-		return decodeAs(method, result, new(InitializeResponse))
+		return decodeResult(method, result, new(InitializeResponse))
 	case 5:
-		return decodeAs(method, result, new(DisableProviderResponse))
+		return decodeResult(method, result, new(DisableProviderResponse))
 	case 6:
-		return decodeAs(method, result, new(ListProvidersResponse))
+		return decodeResult(method, result, new(ListProvidersResponse))
 	case 7:
-		return decodeAs(method, result, new(SetProviderResponse))
+		return decodeResult(method, result, new(SetProviderResponse))
 	case 8:
-		return decodeAs(method, result, new(ArchiveSessionResponse))
+		return decodeResult(method, result, new(ArchiveSessionResponse))
 	case 10:
-		return decodeAs(method, result, new(CloseSessionResponse))
+		return decodeResult(method, result, new(CloseSessionResponse))
 	case 11:
-		return decodeAs(method, result, new(DeleteSessionResponse))
+		return decodeResult(method, result, new(DeleteSessionResponse))
 	case 12:
-		return decodeAs(method, result, new(ForkSessionResponse))
+		return decodeResult(method, result, new(ForkSessionResponse))
 	case 13:
-		return decodeAs(method, result, new(ListSessionsResponse))
+		return decodeResult(method, result, new(ListSessionsResponse))
 	case 14:
-		return decodeAs(method, result, new(NewSessionResponse))
+		return decodeResult(method, result, new(NewSessionResponse))
 	case 15:
-		return decodeAs(method, result, new(PromptResponse))
+		return decodeResult(method, result, new(PromptResponse))
 	case 16:
-		return decodeAs(method, result, new(ResumeSessionResponse))
+		return decodeResult(method, result, new(ResumeSessionResponse))
 	case 17:
-		return decodeAs(method, result, new(SetSessionConfigOptionResponse))
+		return decodeResult(method, result, new(SetSessionConfigOptionResponse))
 	case 18:
-		return decodeAs(method, result, new(SetSessionTitleResponse))
+		return decodeResult(method, result, new(SetSessionTitleResponse))
 	case 19:
-		return decodeAs(method, result, new(SessionStatusResponse))
+		return decodeResult(method, result, new(SessionStatusResponse))
 	case 20:
-		return decodeAs(method, result, new(UnarchiveSessionResponse))
+		return decodeResult(method, result, new(UnarchiveSessionResponse))
 	case 21:
-		return decodeAs(method, result, new(CancelTerminalResponse))
+		return decodeResult(method, result, new(CancelTerminalResponse))
 	case 22:
-		return decodeAs(method, result, new(CancelToolCallResponse))
+		return decodeResult(method, result, new(CancelToolCallResponse))
 	case 25:
-		return decodeAs(method, result, new(CreateElicitationResponse))
+		return decodeResult(method, result, new(CreateElicitationResponse))
 	case 26:
-		return decodeAs(method, result, new(resultOfMessageMCPResponse))
+		return decodeResult(method, result, new(resultOfMessageMCPResponse))
 	case 27:
-		return decodeAs(method, result, new(RequestPermissionResponse))
+		return decodeResult(method, result, new(RequestPermissionResponse))
 	case 30:
-		return decodeAs(method, result, new(InitializeProxyResponse))
+		return decodeResult(method, result, new(InitializeProxyResponse))
 	case 31:
-		return decodeAs(method, result, new(ProxySuccessorResponse))
+		return decodeResult(method, result, new(ProxySuccessorResponse))
 	}
 	return nil, acp.MethodNotFound(method)
 }
 
-func decodeAs(method string, text json.RawMessage, v interface {
+type message interface {
 	acp.Appender
 	json.Unmarshaler
-}) (acp.Appender, error) {
+}
+
+func decodeParams(method string, text json.RawMessage, v message) (acp.Appender, error) {
 	if err := v.UnmarshalJSON(jx.Params(text)); err != nil {
 		return nil, acp.InvalidParams(method, err)
+	}
+	return v, nil
+}
+
+func decodeResult(method string, text json.RawMessage, v message) (acp.Appender, error) {
+	if err := v.UnmarshalJSON(jx.Params(text)); err != nil {
+		return nil, fmt.Errorf("%s: result: %w", method, err)
 	}
 	return v, nil
 }

@@ -42,9 +42,9 @@ func (g *gen) protocol(f *jen.File) {
 		{"DecodeResult", func(m *ir.Method) string { return m.Response }},
 	}
 	for _, d := range decoders {
-		text := "params"
+		text, decode := "params", "decodeParams"
 		if d.fn == "DecodeResult" {
-			text = "result"
+			text, decode = "result", "decodeResult"
 		}
 		f.Func().Params(recv).Id(d.fn).Params(side, jen.Id("method").String(), jen.Id(text).Add(rawMessage())).Params(g.hand("Appender"), jen.Error()).Block(
 			jen.Switch(jen.Id("methodIndex").Call(jen.Id("side"), jen.Id("method"))).BlockFunc(func(b *jen.Group) {
@@ -57,15 +57,19 @@ func (g *gen) protocol(f *jen.File) {
 					if g.isInterface(def) {
 						typ = resultOf(typ)
 					}
-					b.Case(jen.Lit(i)).Block(line("return decodeAs(method, %s, new(%s))", text, typ))
+					b.Case(jen.Lit(i)).Block(line("return %s(method, %s, new(%s))", decode, text, typ))
 				}
 			}),
 			jen.Return(jen.Nil(), g.hand("MethodNotFound").Call(jen.Id("method"))))
 	}
-	f.Func().Id("decodeAs").Params(jen.Id("method").String(), jen.Id("text").Add(rawMessage()),
-		jen.Id("v").Interface(g.hand("Appender"), jen.Qual("encoding/json", "Unmarshaler"))).Params(g.hand("Appender"), jen.Error()).Block(
-		block(line("if err := v.UnmarshalJSON(%s(text)); err != nil", g.in("Params")), line("return nil, %s(method, err)", g.hand("InvalidParams"))),
-		line("return v, nil"))
+	f.Type().Id("message").Interface(g.hand("Appender"), jen.Qual("encoding/json", "Unmarshaler"))
+	decoder := func(name string, fail *jen.Statement) {
+		f.Func().Id(name).Params(jen.Id("method").String(), jen.Id("text").Add(rawMessage()), jen.Id("v").Id("message")).Params(g.hand("Appender"), jen.Error()).Block(
+			block(line("if err := v.UnmarshalJSON(%s(text)); err != nil", g.in("Params")), line("return nil, %s", fail)),
+			line("return v, nil"))
+	}
+	decoder("decodeParams", g.hand("InvalidParams").Call(jen.Id("method"), jen.Err()))
+	decoder("decodeResult", jen.Qual("fmt", "Errorf").Call(jen.Lit("%s: result: %w"), jen.Id("method"), jen.Err()))
 }
 
 func (g *gen) row(m *ir.Method) []jen.Code {

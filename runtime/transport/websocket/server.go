@@ -100,7 +100,6 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) {
 type serverConn struct {
 	*conn
 	first []byte
-	begun bool
 }
 
 // begin reads the first message.

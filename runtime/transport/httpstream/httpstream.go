@@ -1,0 +1,63 @@
+// Package httpstream carries messages over HTTP as the protocol's proposal for
+// remote agents has it: one endpoint, messages to the agent as POST requests,
+// messages from it on event streams (SSE), over HTTP/1.1 or HTTP/2.
+//
+//	POST initialize         200, the answer, and an Acp-Connection-Id
+//	POST any other message  202; what comes of it arrives on a stream
+//	GET                     the stream of the connection, or with an
+//	                        Acp-Session-Id that of a session
+//	DELETE                  202; ends the connection
+//
+// Answers to session/new, session/list, session/load and other calls that are
+// about no session travel on the stream of the connection, the rest on that of
+// their session.
+//
+// Servers of this package number their events and say in a Last-Event-ID header
+// where a stream begins, so that a client can go on with one that was cut; with
+// other servers the calls that waited for the stream fail instead.
+//
+// See https://agentclientprotocol.com/rfds/streamable-http-websocket-transport.
+package httpstream
+
+import (
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+)
+
+// Names on the wire.
+const (
+	headerConnection = "Acp-Connection-Id"
+	headerSession    = "Acp-Session-Id"
+	headerLastEvent  = "Last-Event-Id"
+	typeJSON         = "application/json"
+	typeEvents       = "text/event-stream"
+)
+
+// maxID bounds connection, session and request ids, in bytes.
+const maxID = 1024
+
+// replayWait is how long either end holds the answer to session/load back for
+// the updates that come before it, which travel on another stream.
+const replayWait = 2 * time.Second
+
+// sound reports whether an id can travel in a header.
+func sound(id string) bool { return len(id) <= maxID && access.Visible(id) }
+
+// aboutSession reports whether a method is about one session, and whether it is
+// known at all.
+func aboutSession(method string) (session, known bool) {
+	m, known := acp.V1.Method(acp.SideAgent, method)
+	return m.Session, known
+}
+
+// answeredOn returns the session on whose stream the answer to a client's
+// request travels, "" for that of the connection.
+func answeredOn(e *envelope.Envelope, session string) string {
+	if e.Method == acp.MethodSessionLoad {
+		return ""
+	}
+	return session
+}
