@@ -16,7 +16,7 @@ func TestTheOfficialClientDrivesTheDemoAgent(t *testing.T) {
 	t.Parallel()
 	env := environment{npm: os.Getenv("HERMES_AGENTS")}
 	modules := env.packages(t)
-	script, err := filepath.Abs("../agents/sdk-client.mjs")
+	script, err := filepath.Abs("../agents/sdk-tour.mjs")
 	if err != nil {
 		t.Fatal(err)
 	}
