@@ -102,10 +102,10 @@ func TestWhatIsNoSecretStaysByteForByte(t *testing.T) {
 func TestTextFullOfBeginningsIsPassedOverQuickly(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"sk-", "token", "token=", "bearer ", "-----BEGIN ", "://", "authorization", "cookie:", "eyJ", "a1B2"} {
-		text := []byte(strings.Repeat(part, 1<<20/len(part)))
+		text := []byte(strings.Repeat(part, 1<<17/len(part)))
 		begin := time.Now()
 		Redact(text)
-		if took := time.Since(begin); took > 20*time.Second {
+		if took := time.Since(begin); took > 10*time.Second {
 			t.Errorf("%q: %v", part, took)
 		}
 	}

@@ -16,27 +16,29 @@ type shape struct {
 	apart bool           // no letter or digit may stand before
 	re    *regexp.Regexp // matches from the word on
 	group int            // what of a match is the secret
-	digit bool           // there has to be one, or it is an ordinary word
+	needs string         // one of these has to be in it, or it is an ordinary word
 	long  bool           // it may be longer than window and hold blanks
 }
 
+const digits = "0123456789"
+
 var shapes = []shape{
 	{words: []string{"-----begin "}, long: true, re: regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
-	{words: []string{"sk-", "sk_", "rk-", "rk_", "pk-", "pk_"}, apart: true, digit: true, re: regexp.MustCompile(`^[srp]k[-_][A-Za-z0-9_-]{16,}`)},
+	{words: []string{"sk-", "sk_", "rk-", "rk_", "pk-", "pk_"}, apart: true, needs: digits, re: regexp.MustCompile(`^[srp]k[-_][A-Za-z0-9_-]{16,}`)},
 	{words: []string{
 		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "hf_", "gsk_", "xai-", "pypi-", "dop_v1_", "lin_api_", "nvapi-", "tvly-",
-	}, apart: true, digit: true, re: regexp.MustCompile(`^[A-Za-z0-9_-]{20,}`)},
+	}, apart: true, needs: digits, re: regexp.MustCompile(`^[A-Za-z0-9_-]{20,}`)},
 	{words: []string{"xox"}, apart: true, re: regexp.MustCompile(`^xox[a-z]-[A-Za-z0-9-]{10,}`)},
 	{words: []string{"akia", "asia"}, apart: true, re: regexp.MustCompile(`^(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
 	{words: []string{"aiza"}, apart: true, re: regexp.MustCompile(`^AIza[0-9A-Za-z_-]{30,}`)},
 	{words: []string{"ya29."}, apart: true, re: regexp.MustCompile(`^ya29\.[0-9A-Za-z_-]{16,}`)},
 	{words: []string{"eyj"}, apart: true, re: regexp.MustCompile(`^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`)},
-	{words: []string{"bearer", "basic"}, apart: true, group: 1, digit: true, re: regexp.MustCompile(`^[A-Za-z]+\s+([A-Za-z0-9._~+/=-]{8,})`)},
-	{words: []string{"authorization"}, group: 1, re: regexp.MustCompile(`^[A-Za-z]+\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`)},
-	{words: []string{"cookie"}, group: 1, re: regexp.MustCompile(`^[A-Za-z]+\\?["']?:\s*\\?["']?([^"'\\\r\n]+=[^"'\\\r\n]+)`)},
+	{words: []string{"bearer", "basic"}, apart: true, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`)},
+	{words: []string{"authorization"}, group: 1, re: regexp.MustCompile(`^(?i:authorization)\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`)},
+	{words: []string{"cookie"}, group: 1, needs: "=", re: regexp.MustCompile(`^(?i:cookie)\\?["']?:\s*\\?["']?([^"'\\\r\n]+)`)},
 	{words: []string{
 		"apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "token", "secret", "passwd", "password", "passphrase",
-	}, group: 1, digit: true, re: regexp.MustCompile(`^(?i:api[-_]?key|access[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
+	}, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:api[-_]?key|access[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
 	{words: []string{"://"}, group: 1, re: regexp.MustCompile(`^://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`)},
 }
 
@@ -81,8 +83,11 @@ func shapedSpans(b []byte) [][2]int {
 			if len(b)-i < len(w.text) || !bytes.EqualFold(b[i:i+len(w.text)], []byte(w.text)) {
 				continue
 			}
-			if span, ok := shapes[w.shape].at(b, i); ok {
+			span, ok := shapes[w.shape].at(b, i)
+			if ok {
 				spans = append(spans, span)
+			}
+			if span[1] > 0 { // looked at, whatever it is
 				i = max(i, span[1]-2)
 				break
 			}
@@ -91,7 +96,8 @@ func shapedSpans(b []byte) [][2]int {
 	return spans
 }
 
-// at looks for the secret at a word.
+// at looks for the secret at a word. The span is that of what has the shape,
+// also when it is no secret, and zero for none.
 func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 	if s.apart && i > 0 && kinds[b[i-1]] != 0 && kinds[b[i-1]] != other {
 		return span, false
@@ -105,7 +111,7 @@ func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 		return span, false
 	}
 	span = [2]int{i + m[2*s.group], i + m[2*s.group+1]}
-	if s.digit && !bytes.ContainsAny(b[span[0]:span[1]], "0123456789") {
+	if s.needs != "" && !bytes.ContainsAny(b[span[0]:span[1]], s.needs) {
 		return span, false
 	}
 	if span[1] == i+window { // it may go on
