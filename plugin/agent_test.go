@@ -96,8 +96,32 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 	if err != nil {
 		return nil, err
 	}
+	switch a.mode {
+	case "options":
+		return &acp.NewSessionResponse{SessionID: id, ConfigOptions: modelOptions("big")}, nil
+	case "plain":
+		return &acp.NewSessionResponse{SessionID: id}, nil
+	}
 	r := new(acp.NewSessionResponse) // models are in no schema any more, but in many agents
 	return r, r.UnmarshalJSON([]byte(`{"sessionId":"` + id + `","models":{"currentModelId":"big","availableModels":[]}}`))
+}
+
+// modelOptions offers models in the way that took the place of models.
+func modelOptions(current acp.SessionConfigValueID) []acp.SessionConfigOption {
+	return []acp.SessionConfigOption{{
+		ID: "m", Name: "Model", Category: acp.Some(acp.SessionConfigOptionCategoryModel),
+		Variant: &acp.SessionConfigSelect{CurrentValue: current, Options: acp.SessionConfigSelectOptionsGrouped{
+			{Group: "g", Name: "All", Options: []acp.SessionConfigSelectOption{{Value: "big", Name: "Big"}, {Value: "small", Name: "Small"}}},
+		}},
+	}}
+}
+
+func (a *scripted) SetSessionConfigOption(_ context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+	value, ok := p.Variant.(*acp.SetSessionConfigOptionRequestValueID)
+	if !ok || p.ConfigID != "m" {
+		return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "no such option"}
+	}
+	return &acp.SetSessionConfigOptionResponse{ConfigOptions: modelOptions(value.Value)}, nil
 }
 
 func (a *scripted) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
@@ -122,7 +146,14 @@ func (a *scripted) Cancel(context.Context, *acp.CancelNotification) error {
 
 // ExtRequest answers "count" with what the agent has seen.
 func (a *scripted) ExtRequest(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method != "_count" {
+	switch method {
+	case "_count":
+	case methodSetModel:
+		if !strings.Contains(string(params), `"modelId":"small"`) {
+			return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "no such model"}
+		}
+		return json.RawMessage(`{}`), nil
+	default:
 		return nil, acp.MethodNotFound(method)
 	}
 	a.mu.Lock()

@@ -26,11 +26,16 @@ func (s *session) terminals() (*terminal.Manager, error) {
 	return s.terms, nil
 }
 
-func (s *session) terminalData(id acp.TerminalID, text string, _ int) {
+func (s *session) terminalData(id acp.TerminalID, text string, skipped int) {
 	h := s.conn.host
-	if h.queue.room(s.conn.ctx) == nil {
-		h.queue.push(event(eventTerminalData, s.terminal(id).str("chunk", text).json()))
+	if h.queue.room(s.conn.ctx) != nil {
+		return
 	}
+	o := s.terminal(id).str("chunk", text)
+	if skipped > 0 {
+		o.num("skipped", int64(skipped))
+	}
+	h.queue.push(event(eventTerminalData, o.json()))
 }
 
 func (s *session) terminalExited(id acp.TerminalID, status terminal.Status) {

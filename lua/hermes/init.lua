@@ -217,6 +217,45 @@ function M.set_mode(session_id, mode, opts)
   return request("session/set_mode", params, table_of(opts, "set_mode"))
 end
 
+---Choose one of `models()`: by session/set_model, which agents with `models` offer, else by the
+---config option of the category "model".
+---@param session_id string
+---@param model string its id
+---@param opts? hermes.Opts
+---@return string id
+function M.set_model(session_id, model, opts)
+  text_of(session_id, "set_model", "the id of the session")
+  text_of(model, "set_model", "the model")
+  opts = table_of(opts, "set_model")
+  return require("hermes.models").set(session_id, model, opts)
+end
+
+M.set_session_model = M.set_model
+
+---What the session can be set to by `set_model`. A copy; nil when there is nothing to choose.
+---@param session_id string
+---@return hermes.Models?
+function M.models(session_id)
+  text_of(session_id, "models", "the id of the session")
+  return require("hermes.models").get(session_id)
+end
+
+---What the session can be set to by `set_mode`. A copy; nil when there is nothing to choose.
+---@param session_id string
+---@return hermes.acp.SessionModeState?
+function M.modes(session_id)
+  text_of(session_id, "modes", "the id of the session")
+  return (M.state(session_id) or {}).modes
+end
+
+---What the session can be set to by `set_config_option`. A copy; empty when there is nothing.
+---@param session_id string
+---@return hermes.acp.SessionConfigOption[]
+function M.config_options(session_id)
+  text_of(session_id, "config_options", "the id of the session")
+  return (M.state(session_id) or {}).configOptions or {}
+end
+
 ---@param session_id string
 ---@param option { id: string, value: string|boolean }
 ---@param opts? hermes.Opts
