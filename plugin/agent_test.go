@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -29,6 +31,9 @@ type scripted struct {
 	sessions int
 	cancels  int
 }
+
+// refuse makes this program ignore every polite way to be ended.
+func refuse() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE) }
 
 func playAgent(mode string) int {
 	switch mode {

@@ -68,6 +68,7 @@ type Conn struct {
 	out   outbox
 	calls pending
 	in    inbound
+	hand  handshake
 	flow  flow
 	work  gauge // running lanes and request handlers
 	watch watchdog

@@ -13,7 +13,7 @@ import (
 // Finding is one mistake in a value.
 type Finding struct {
 	Pointer  string // JSON pointer to the value, empty for the whole
-	Rule     string // keyword that is broken: type, required, enum, minimum, format …
+	Rule     string // keyword that is broken: type, required, enum, minimum, format, duplicate …
 	Expected string
 	Got      string // what stands there; long values are cut
 }

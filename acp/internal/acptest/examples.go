@@ -83,19 +83,19 @@ func (p Package) exampleOf(method string, kind Kind, text json.RawMessage) error
 		if m.Name != method || kind == Notification != m.Notification && kind == Notification {
 			continue
 		}
-		return survivesExample(text, func(b []byte) ([]byte, error) {
+		return survivesExample(text, func(b []byte) ([]byte, []Violation, error) {
 			enc, err := p.Protocol.Decode(m, kind, b)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			return enc(nil), nil
+			return enc(nil), nil, nil
 		})
 	}
 	return fmt.Errorf("no method %q", method)
 }
 
 func survivesExample(text []byte, codec Codec) error {
-	out, err := codec(text)
+	out, _, err := codec(text)
 	if err != nil {
 		return err
 	}

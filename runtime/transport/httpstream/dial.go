@@ -226,7 +226,7 @@ func (c *client) post(msg []byte, e *envelope.Envelope) error {
 	attach := e.Method == acp.MethodSessionLoad || e.Method == acp.MethodSessionResume
 	if session != "" && !sound(session) {
 		if e.IsRequest() {
-			c.deliver(arrival{msg: failure(e.ID, "the session id is too long or holds unusual characters, it cannot be used over HTTP", nil)})
+			c.deliver(arrival{msg: envelope.Failure(e.ID, "the session id is too long or holds unusual characters, it cannot be used over HTTP", nil)})
 		}
 		return nil
 	}
@@ -274,7 +274,7 @@ func (c *client) refused(answer *http.Response, e *envelope.Envelope, key string
 	}
 	if e.IsRequest() {
 		if _, still := c.settled(key); still {
-			c.deliver(arrival{msg: failure(e.ID, err.Error(), map[string]any{"status": err.Status, "body": err.Body})})
+			c.deliver(arrival{msg: envelope.Failure(e.ID, err.Error(), map[string]any{"status": err.Status, "body": err.Body})})
 		}
 		return nil
 	}
@@ -315,7 +315,7 @@ func (c *client) failSession(session string, reason error) {
 	}
 	c.mu.Unlock()
 	for _, w := range lost {
-		c.deliver(arrival{msg: failure(w.id, "the answer was lost: "+reason.Error(), nil)})
+		c.deliver(arrival{msg: envelope.Failure(w.id, "the answer was lost: "+reason.Error(), nil)})
 	}
 }
 

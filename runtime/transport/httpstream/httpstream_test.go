@@ -416,7 +416,7 @@ func TestWhatIsNoServerIsNamed(t *testing.T) {
 	}{
 		"a web site":   {func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<html>hello</html>") }, "is this an ACP server?"},
 		"another path": {http.NotFound, "404 Not Found"},
-		"a redirect":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://other.example/", 307) }, "another origin"},
+		"a redirect":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "https://other.example/", http.StatusTemporaryRedirect) }, "another origin"},
 		"a redirect to GET": {func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodPost {
 				http.Redirect(w, r, "/x", http.StatusSeeOther)

@@ -232,9 +232,9 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, msg []byte, 
 	case r.Context().Err() != nil:
 		w.WriteHeader(statusGone)
 	case errors.Is(err, context.DeadlineExceeded):
-		writeJSON(w, http.StatusGatewayTimeout, failure(e.ID, "Initialize failed", "the agent did not answer in time"))
+		writeJSON(w, http.StatusGatewayTimeout, envelope.Failure(e.ID, "Initialize failed", "the agent did not answer in time"))
 	default:
-		writeJSON(w, http.StatusInternalServerError, failure(e.ID, "Initialize failed", "the agent ended before it answered"))
+		writeJSON(w, http.StatusInternalServerError, envelope.Failure(e.ID, "Initialize failed", "the agent ended before it answered"))
 	}
 }
 

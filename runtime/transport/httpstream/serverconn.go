@@ -3,7 +3,6 @@ package httpstream
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -142,7 +140,7 @@ func (c *serverConn) answer(e *envelope.Envelope, msg []byte) error {
 	out := event{msg: bytes.Clone(msg)}
 	if id := e.NewSession(); id != "" && !sound(id) {
 		c.s.warn("session id cannot travel in a header", "connection", c.id)
-		out.msg = failure(e.ID, "the agent's session id is too long or holds unusual characters, it cannot be used over HTTP", nil)
+		out.msg = envelope.Failure(e.ID, "the agent's session id is too long or holds unusual characters, it cannot be used over HTTP", nil)
 	}
 	if m := c.streams[replayed]; replayed != "" && m != nil && m.waiting() {
 		out.after, out.upTo = m, m.last()
@@ -324,15 +322,3 @@ func (c *serverConn) Close() error {
 
 // abort ends the connection at once.
 func (c *serverConn) abort(cause error) { c.cancel(cause) }
-
-// failure is an error answer that the transport gives itself.
-func failure(id json.RawMessage, message string, data any) []byte {
-	e := &acp.Error{Code: acp.ErrorCodeInternalError, Message: message}
-	if data != nil {
-		e.Data, _ = json.Marshal(data)
-	}
-	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
-	b = append(b, `,"error":`...)
-	b = e.AppendJSON(b)
-	return append(b, '}')
-}

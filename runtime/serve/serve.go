@@ -1,0 +1,193 @@
+// Package serve puts an agent that speaks over stdin and stdout behind remote
+// transports: one process for each connection, started when a client that may
+// connect sends its first message, and stopped when the connection ends.
+package serve
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
+)
+
+const (
+	// stall is how long either side of a connection may not read.
+	stall = time.Minute
+	// shutdown is how long connections have to end in order.
+	shutdown = 10 * time.Second
+)
+
+// Server is an agent behind listeners. Its fields must not change while it
+// serves.
+type Server struct {
+	// Command starts the agent.
+	Command agent.Command
+	// Guard says who may connect over HTTP; its token is that of TCP, too.
+	// Sockets need none, they are for one user.
+	Guard access.Guard
+	// TLS, when set, encrypts TCP and HTTP.
+	TLS *tls.Config
+	// MaxConnections bounds the agents that run at the same time: 64.
+	MaxConnections int
+	// Idle ends a connection on which nothing passes for so long. 0: never.
+	Idle time.Duration
+	// Logger gets connections and what was refused, and what agents say on
+	// standard error; nil: nothing is logged.
+	Logger *slog.Logger
+
+	mu      sync.Mutex
+	open    int
+	last    int
+	closing bool
+	running sync.WaitGroup
+}
+
+// Serve answers on listeners until ctx ends, which is no error, or one of them
+// fails. It closes them and returns when every agent has been stopped. It is
+// called once.
+func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
+	if s.Logger == nil {
+		s.Logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	errs := make(chan error, len(listeners))
+	for _, l := range listeners {
+		go func() {
+			err := s.serve(ctx, l)
+			if err != nil {
+				err = fmt.Errorf("%s: %w", l, err)
+			}
+			cancel() // one that fails ends the others
+			errs <- err
+		}()
+	}
+	var all error
+	for range listeners {
+		all = errors.Join(all, <-errs)
+	}
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	s.running.Wait()
+	return all
+}
+
+func (s *Server) serve(ctx context.Context, l *Listener) error {
+	if l.http {
+		return s.serveHTTP(ctx, l)
+	}
+	sockets := &socket.Server{Handle: s.handle, Admit: s.admit, Token: s.Guard.Token, TLS: s.TLS, Logger: s.Logger}
+	return sockets.Serve(ctx, l.Listener)
+}
+
+// admit counts connections.
+func (s *Server) admit() (release func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if limit := cmp.Or(s.MaxConnections, 64); s.open >= limit {
+		return nil, fmt.Errorf("too many connections, at most %d are served", limit)
+	}
+	if s.closing {
+		return nil, errors.New("the server shuts down")
+	}
+	s.open++
+	s.running.Add(1)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.open--
+		s.running.Done()
+	}, nil
+}
+
+// handle runs an agent for one connection.
+func (s *Server) handle(ctx context.Context, client transport.Transport) {
+	s.mu.Lock()
+	s.last++
+	log := s.Logger.With("connection", s.last)
+	s.mu.Unlock()
+	cmd := s.Command
+	cmd.OnStderr = func(line string) { log.Info("agent", "stderr", line) }
+	p, err := agent.Start(ctx, cmd)
+	if err != nil {
+		log.Error("the agent did not start", "error", err)
+		refuse(client, err)
+		client.Close()
+		return
+	}
+	log.Info("connected", "pid", p.PID())
+	began := time.Now()
+	err = transport.Pipe(ctx, client, &messages{p.Transport(), log}, transport.PipeLimits{Stall: stall, Idle: s.Idle})
+	log.Info("disconnected", "after", time.Since(began).Round(time.Millisecond), "why", why(err))
+}
+
+// why puts the end of a connection into words.
+func why(err error) string {
+	var end *transport.PipeEnd
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "the server shuts down"
+	case !errors.As(err, &end):
+		return err.Error()
+	case !end.First:
+		return "agent: " + end.Err.Error()
+	case transport.Clean(err):
+		return "the client left"
+	}
+	return "client: " + end.Err.Error()
+}
+
+// refuse answers the first message of a client with the reason there is no
+// agent.
+func refuse(client transport.Transport, reason error) {
+	late := time.AfterFunc(shutdown, func() { client.Close() })
+	defer late.Stop()
+	msg, err := client.Read(nil)
+	if err != nil {
+		return
+	}
+	if e, err := envelope.Parse(msg); err == nil && e.IsRequest() {
+		client.Write(envelope.Failure(e.ID, reason.Error(), nil))
+	}
+}
+
+// messages is the transport of an agent without the lines that are no messages,
+// such as banners.
+type messages struct {
+	transport.Transport
+	log *slog.Logger
+}
+
+func (m *messages) Read(buf []byte) ([]byte, error) {
+	for {
+		msg, err := m.Transport.Read(buf)
+		if err != nil || len(msg) > 0 && (msg[0] == '{' || msg[0] == '[') {
+			return msg, err
+		}
+		m.log.Warn("agent: no message", "stdout", string(msg[:min(len(msg), 200)]))
+		buf = msg
+	}
+}
+
+// Listener is where a server can be reached.
+type Listener struct {
+	net.Listener
+	http bool
+	path string // of the endpoint
+	url  string
+}
+
+// String returns the address clients use.
+func (l *Listener) String() string { return l.url }
