@@ -50,13 +50,20 @@ func playAgent(mode string) int {
 		refuse()
 		defer time.Sleep(time.Hour)
 	}
-	a := &scripted{mode: mode, stdout: os.Stdout}
+	stdout := os.Stdout
+	serveScripted(transport.Stdio(), mode, stdout)
+	return 0
+}
+
+// serveScripted is the agent over any transport; it returns at the end of the
+// connection.
+func serveScripted(t transport.Transport, mode string, stdout *os.File) {
+	a := &scripted{mode: mode, stdout: stdout}
 	ready := make(chan struct{})
-	a.conn = runtime.NewConn(transport.Stdio(), gate{acp.AgentSide(a), ready}, runtime.Options{Server: true})
+	a.conn = runtime.NewConn(t, gate{acp.AgentSide(a), ready}, runtime.Options{Server: true})
 	a.client = acp.Client{Conn: a.conn}
 	close(ready)
 	<-a.conn.Done()
-	return 0
 }
 
 // gate holds messages back until the agent is set up.
@@ -269,7 +276,19 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		r, err := a.client.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: id, Path: path, Content: text})
 		return a.report(ctx, id, "WRITE", r, err)
 	case "RUN":
+		return a.command(ctx, id, "sh", "-c", rest)
+	case "LINE": // a whole shell line in place of a command, as some agents send it
 		return a.command(ctx, id, rest)
+	case "MAYRUN": // asks about a call that was announced as one that executes
+		err := a.update(ctx, id, &acp.ToolCall{ToolCallID: "t2", Title: rest, Kind: acp.Some(acp.ToolKindExecute)})
+		if err != nil {
+			return err
+		}
+		r, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: "t2"},
+			Options: []acp.PermissionOption{{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}},
+		})
+		return a.report(ctx, id, "MAYRUN", r, err)
 	case "EXT":
 		var r rawResult
 		err := a.conn.Call(ctx, rest, rawParams(`{"x":1}`), &r)
@@ -286,8 +305,8 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 	return fmt.Errorf("no step %q", verb)
 }
 
-func (a *scripted) command(ctx context.Context, id acp.SessionID, line string) error {
-	t, err := a.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: id, Command: "sh", Args: []string{"-c", line}})
+func (a *scripted) command(ctx context.Context, id acp.SessionID, command string, args ...string) error {
+	t, err := a.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: id, Command: command, Args: args})
 	if err != nil {
 		return a.report(ctx, id, "RUN", nil, err)
 	}

@@ -19,6 +19,7 @@ func (s *session) terminals() (*terminal.Manager, error) {
 	if s.terms == nil {
 		s.terms = terminal.New(terminal.Options{
 			Workspace: ws,
+			Approve:   s.approveCommand,
 			OnData:    s.terminalData,
 			OnExit:    s.terminalExited,
 		})
@@ -58,7 +59,7 @@ func (s *session) terminal(id acp.TerminalID) *object {
 
 // inTerminals asks Neovim first and else does f with the session's terminals.
 func inTerminals[T any, P message[T]](ctx context.Context, k *client, method string, id acp.SessionID, params acp.Appender, f func(context.Context, *terminal.Manager) (P, error)) (P, error) {
-	if !on(k.conn.host.permissions().Terminal) {
+	if k.conn.host.permissions().Terminal.off {
 		return nil, acp.MethodNotFound(method)
 	}
 	return answered(ctx, k, k.question(method, id, params), func(ctx context.Context) (P, error) {

@@ -51,41 +51,30 @@ end
 -- Agents.
 
 ---@class hermes.ConnectOpts: hermes.AgentConfig
----@field protocol? "stdio"
 ---@field on_done? fun(err: hermes.Error?, result: table?)
 
----Start an agent: one of setup{agents}, a preset, or any `command`. Connecting
----again to an agent that runs tells what it said when it began.
+---Start an agent: one of setup{agents}, a preset, or any `command`; or reach one that runs
+---already, by the name of a `protocol` or a table with what that takes. Connecting again to an
+---agent that runs tells what it said when it began.
 ---@param name string|{ agent: string }
----@param opts? hermes.ConnectOpts
+---@param opts? hermes.ConnectOpts|"stdio"|"http"|"socket"|"tcp"|"websocket"
 ---@return string id
 function M.connect(name, opts)
+  opts = type(opts) == "string" and { protocol = opts } or opts
   if type(name) == "table" then
     name, opts = name.agent, vim.tbl_extend("keep", opts or {}, name)
   end
   text_of(name, "connect", "the name of the agent")
   opts = table_of(opts, "connect")
-  if opts.protocol and opts.protocol ~= "stdio" then
-    error(("hermes.connect: unknown protocol %q; there is: stdio"):format(opts.protocol), 2)
+  local config = require("hermes.config")
+  local given = vim.tbl_extend("force", {}, opts)
+  given.agent, given.on_done = nil, nil
+  local problem = config.agent_problem(given, "")
+  if problem then
+    error("hermes.connect: " .. problem, 2)
   end
-  local payload = { agent = name }
-  for key, want in pairs({
-    command = "string",
-    args = "table",
-    env = "table",
-    cwd = "string",
-    pass_env = "table",
-    inherit_env = "boolean",
-  }) do
-    local value = opts[key]
-    if value ~= nil and type(value) ~= want then
-      error(("hermes.connect: %s must be a %s, not a %s"):format(key, want, type(value)), 2)
-    end
-    payload[key] = value
-  end
-  if payload.env and next(payload.env) == nil then
-    payload.env = nil
-  end
+  local payload = config.agent_for_host(given)
+  payload.agent = name
   require("hermes.state").use(name)
   return require("hermes.rpc").call("connect", function()
     payload.cwd = payload.cwd and require("hermes.params").folder(payload.cwd)
