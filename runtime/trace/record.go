@@ -15,6 +15,7 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -116,9 +117,13 @@ func (r *Record) Append(dst []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
+// appendText appends a JSON string in which < and > stay readable.
 func appendText(dst []byte, s string) []byte {
-	text, _ := json.Marshal(s) // strings always encode
-	return append(dst, text...)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.Encode(s) // strings always encode
+	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
 // maxNesting is how deep a message may be nested to be kept as JSON. The

@@ -88,6 +88,7 @@ func TestWhatIsNoSecretStaysByteForByte(t *testing.T) {
 		`{"params":{"usage":{"totalTokens":123456,"inputTokens":1},"maxTokens":4000}}`,
 		`{"params":{"text":"the bearer of bad news; basic functionality; sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}`,
 		`{"params":{"env":[{"name":"PATH","value":""}]},"a":[],"b":{},"c":[1,true,null,-2.5e3]}`,
+		"/tmp/TestApproveDecidesWhatTheAgentMayDo1466352148/001/script.jsonl:14: expected TestApproveDecidesWhatTheAgentMayDo1466352148",
 		"Loaded 3 tools in 12 ms", "",
 	} {
 		if got, changed := Redact([]byte(line)); changed || string(got) != line {

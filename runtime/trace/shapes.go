@@ -53,14 +53,16 @@ func (s *shape) find(b []byte) [][2]int {
 }
 
 // A run of characters is a key when it is long and its characters change kind
-// as often as random ones do. Longer ones are data, such as an image.
+// as often as random ones do, which those of LongNamesWithManyWords2 do not.
+// Longer runs are data, such as an image.
 const (
 	minRun = 32
 	maxRun = 1024
 )
 
 // randomRuns finds long random text: base64, base64url, base62. Hexadecimal is
-// not among it, because most of it is a hash or an id.
+// not among it, because most of it is a hash or an id; a slash ends a run,
+// because most are in paths.
 func randomRuns(b []byte) [][2]int {
 	var spans [][2]int
 	for i := 0; i < len(b); {
@@ -69,7 +71,7 @@ func randomRuns(b []byte) [][2]int {
 			continue
 		}
 		start := i
-		var counts [5]int
+		var counts, groups [5]int
 		changes := 0
 		for last := byte(0); i < len(b); i++ {
 			k := kindOf(b[i])
@@ -77,13 +79,15 @@ func randomRuns(b []byte) [][2]int {
 				break
 			}
 			counts[k]++
-			if last != 0 && k != last {
+			if k != last {
+				groups[k]++
 				changes++
 			}
 			last = k
 		}
 		n := i - start
-		if n >= minRun && n <= maxRun && min(counts[lower], counts[upper], counts[digit]) >= 3 && changes*100 >= n*35 {
+		mixed := min(counts[lower], counts[upper], counts[digit]) >= 3
+		if n >= minRun && n <= maxRun && mixed && (groups[digit] >= 3 && changes*100 >= n*40 || changes*100 >= n*55) {
 			spans = append(spans, [2]int{start, i})
 		}
 	}
@@ -105,7 +109,7 @@ func kindOf(c byte) byte {
 		return upper
 	case c >= '0' && c <= '9':
 		return digit
-	case c == '-' || c == '_' || c == '+' || c == '/' || c == '=':
+	case c == '-' || c == '_' || c == '+' || c == '=':
 		return other
 	}
 	return 0

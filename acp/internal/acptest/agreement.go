@@ -9,9 +9,11 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp/internal/jx"
@@ -88,6 +90,7 @@ func (k *kit) testAgreement(t *testing.T) {
 	j := &judge{kit: k,
 		tolerant: validate.New(validate.Edition(k.Edition), validate.Tolerant),
 		strict:   validate.New(validate.Edition(k.Edition), validate.Strict)}
+	record := k.recorder(t)
 	kinds, total, decoded, failures := map[string]int{}, 0, 0, map[string]int{}
 	for _, def := range slices.Sorted(maps.Keys(k.Definitions)) {
 		g := k.values(seedOf(def))
@@ -102,9 +105,10 @@ func (k *kit) testAgreement(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", def, err)
 			}
-			if j.decoded {
+			if j.out != nil {
 				decoded++
 			}
+			record(mutant{k.Package.Edition, def, kind, text, j.out, j.failure})
 			for _, d := range found {
 				i := slices.IndexFunc(list, func(m *meant) bool { return m.allows(d) })
 				if i >= 0 {
@@ -140,6 +144,36 @@ func (k *kit) testAgreement(t *testing.T) {
 	}
 }
 
+// A mutant is a line of the files that tools/tsoracle reads.
+type mutant struct {
+	Edition, Definition, Kind string
+	Text, Out                 []byte
+	Failure                   string
+}
+
+// recorder writes mutants to a file of the folder HERMES_MUTANTS_OUT, if set.
+func (k *kit) recorder(t *testing.T) func(mutant) {
+	dir := os.Getenv("HERMES_MUTANTS_OUT")
+	if dir == "" {
+		return func(mutant) {}
+	}
+	f, err := os.Create(filepath.Join(dir, strings.ReplaceAll(k.Package.Edition, "/", "-")+".jsonl"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	lines := json.NewEncoder(f)
+	return func(m mutant) {
+		if err := lines.Encode(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // readAgreement reads the entries for this edition.
 func (k *kit) readAgreement(t *testing.T) []*meant {
 	var list []*meant
@@ -160,8 +194,8 @@ func (k *kit) readAgreement(t *testing.T) []*meant {
 type judge struct {
 	kit              *kit
 	tolerant, strict *validate.Validator
-	decoded          bool
-	last             string // what both said, for the log
+	out              []byte // nil when the decoder refused
+	failure, last    string // what the decoder said, and what both did
 }
 
 func (j *judge) judge(def string, text []byte) ([]disagreement, error) {
@@ -170,7 +204,10 @@ func (j *judge) judge(def string, text []byte) ([]disagreement, error) {
 		return nil, err
 	}
 	out, broken, failure := j.kit.Definitions[def](text)
-	j.decoded = failure == nil
+	j.out, j.failure = out, ""
+	if failure != nil {
+		j.out, j.failure = nil, failure.Error()
+	}
 	j.last = fmt.Sprintf("decoder: %v\n  Check: %v\n  validator: %v", failure, broken, found)
 	var differ []disagreement
 	note := func(verdict, rule, at string) { differ = append(differ, disagreement{verdict, rule, def, at}) }

@@ -111,5 +111,6 @@ func Run(t *testing.T, p Package) {
 	t.Run("OneLeafChangesOneThing", k.testOneLeaf)
 	t.Run("RequiredMembersAreRequired", k.testRequired)
 	t.Run("MessagesDecodeThroughTheProtocol", k.testProtocol)
+	t.Run("MistakesAreFoundInTheSamePlace", k.testPlaces)
 	t.Run("MutantsAgreeWithTheValidator", k.testAgreement)
 }

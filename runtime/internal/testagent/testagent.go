@@ -31,7 +31,7 @@ type Store struct {
 // Serve is the agent over t until the connection or ctx ends.
 func (s *Store) Serve(ctx context.Context, t transport.Transport) {
 	conn := runtime.Connect(t, func(c *runtime.Conn) acp.Handler {
-		return acp.AgentSide(&agent{store: s, conn: c})
+		return acp.AgentSide(&agent{store: s, conn: c, link: t})
 	}, runtime.Options{Server: true})
 	select {
 	case <-conn.Done():
@@ -51,6 +51,7 @@ type agent struct {
 	acp.UnimplementedAgentHandler
 	store *Store
 	conn  *runtime.Conn
+	link  transport.Transport
 }
 
 func (a *agent) client() acp.Client { return acp.Client{Conn: a.conn} }
@@ -143,7 +144,7 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 		<-ctx.Done()
 		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 	case "die":
-		go a.conn.Close()
+		a.link.Close()
 		<-ctx.Done()
 	}
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil

@@ -40,12 +40,29 @@ func (e *RedirectError) Error() string {
 	return fmt.Sprintf("refusing the redirect from %s to %s: another origin", e.From, e.To)
 }
 
+// Permanent reports that trying again is pointless.
+func (e *RedirectError) Permanent() bool { return true }
+
 // PlainError reports a URL that would send the token and the conversation
 // readable over a network.
 type PlainError struct{ URL string }
 
 func (e *PlainError) Error() string {
 	return fmt.Sprintf("%s: refusing to connect without TLS to another machine (use https or wss, or an ssh tunnel to a loopback port)", e.URL)
+}
+
+// Permanent reports that trying again is pointless.
+func (e *PlainError) Permanent() bool { return true }
+
+// Permanent reports whether a status will be the answer to the same request
+// again: what is wrong is the client, not the moment.
+func Permanent(status int) bool {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
+		http.StatusNotAcceptable, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType:
+		return true
+	}
+	return false
 }
 
 // Parse checks the URL of a server: http, https, ws or wss. The scheme of the

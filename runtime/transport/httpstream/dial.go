@@ -39,6 +39,9 @@ func (e *StatusError) Error() string {
 	return text
 }
 
+// Permanent reports whether the same request will be refused again.
+func (e *StatusError) Permanent() bool { return access.Permanent(e.Status) }
+
 // client is the client's side of a connection.
 type client struct {
 	url     *url.URL

@@ -33,6 +33,9 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("%s: the server refused the connection: %s", e.Addr, e.Reason)
 }
 
+// Permanent reports whether the server will refuse again.
+func (e *RefusedError) Permanent() bool { return e.Reason == wrongToken || e.Reason == noHandshake }
+
 // PeerError reports the other end of a Unix socket running as another user.
 type PeerError struct {
 	Path      string
@@ -42,3 +45,6 @@ type PeerError struct {
 func (e *PeerError) Error() string {
 	return fmt.Sprintf("%s: the other end runs as user %d, expected %d", e.Path, e.UID, e.Want)
 }
+
+// Permanent reports that trying again is pointless.
+func (e *PeerError) Permanent() bool { return true }

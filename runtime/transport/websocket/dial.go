@@ -22,6 +22,9 @@ func (e *StatusError) Error() string {
 	return fmt.Sprintf("%s: the server answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
+// Permanent reports whether the same request will be refused again.
+func (e *StatusError) Permanent() bool { return access.Permanent(e.Status) }
+
 // Dial connects to a server at a ws, wss, http or https URL. Errors are a
 // *StatusError, an *access.PlainError, an *access.RedirectError, or what the
 // network says.

@@ -1,0 +1,354 @@
+// Package redial keeps a client connected to a remote agent: when the
+// connection breaks it is made anew, and the sessions are taken up again.
+//
+// It speaks version 1 of the protocol. See
+// https://agentclientprotocol.com/protocol/session-setup.
+package redial
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// attempt is how long one may take to connect and initialize.
+const attempt = 2 * time.Minute
+
+// Options says how to connect, and how hard to try again.
+type Options struct {
+	// Dial opens a transport to the agent.
+	Dial func(context.Context) (transport.Transport, error)
+	// Initialize is sent on every connection.
+	Initialize *acp.InitializeRequest
+	// Handler gets what the agent sends, on every connection.
+	Handler acp.Handler
+	// Conn configures every connection.
+	Conn runtime.Options
+	// Attempts is how often a broken connection is tried again: 10.
+	Attempts int
+	// Pause is the wait after the first failed attempt, 250 ms; it doubles up
+	// to LongestPause, 30 s. A random part spreads clients of one server.
+	Pause, LongestPause time.Duration
+	// OnEvent is told what happens, one event at a time and in order; nothing
+	// goes on before it returns. It must not call the client.
+	OnEvent func(Event)
+}
+
+// EventKind says what happened to a connection.
+type EventKind uint8
+
+// The kinds of event, in the order of a reconnect.
+const (
+	Broken    EventKind = iota // the connection ended; Err says why
+	Failed                     // an attempt failed; Err says why, the next one comes after Wait
+	Replaying                  // Session is about to be loaded: its history comes again from the start, so forget it
+	Restored                   // Session goes on
+	Lost                       // Session cannot be taken up; Err says why
+	Connected                  // calls go through again
+	GaveUp                     // the end; Err is a *GaveUpError
+)
+
+var kinds = [...]string{"broken", "failed", "replaying", "restored", "lost", "connected", "gave up"}
+
+func (k EventKind) String() string { return kinds[k] }
+
+// Event tells what happened to a connection or one of its sessions.
+type Event struct {
+	Kind    EventKind
+	Session acp.SessionID
+	Err     error
+	Wait    time.Duration
+}
+
+// GaveUpError is why a client ended that could not connect again.
+type GaveUpError struct {
+	Attempts int
+	Err      error // of the last attempt
+}
+
+func (e *GaveUpError) Error() string {
+	if e.Attempts == 1 {
+		return "cannot connect again: " + e.Err.Error()
+	}
+	return fmt.Sprintf("cannot connect again after %d attempts: %v", e.Attempts, e.Err)
+}
+
+func (e *GaveUpError) Unwrap() error { return e.Err }
+
+// ErrCannotRestore is why a session is lost when the agent offers neither
+// session/load nor session/resume.
+var ErrCannotRestore = errors.New("the agent can neither load nor resume sessions")
+
+// Client is a connection to an agent that is made again when it breaks. It
+// implements acp.Caller and is safe for concurrent use.
+//
+// A call that waits for its answer when the connection breaks fails with a
+// *runtime.ClosedError: nobody knows whether the agent acted on it. Calls made
+// while there is no connection wait for the next one.
+//
+// A session with an unfinished turn is loaded when the agent can do that,
+// because the updates that were missed come again with the history; any other
+// is resumed when the agent can, which repeats nothing. What the old connection
+// delivered is handled before either begins, so no update is lost or mixed up
+// as long as Replaying makes the receiver forget what it had.
+type Client struct {
+	opts   Options
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	done   chan struct{}
+
+	mu       sync.Mutex
+	conn     *runtime.Conn // nil while there is none
+	changed  chan struct{} // closed and replaced when conn changes
+	agent    *acp.InitializeResponse
+	sessions map[acp.SessionID]*session
+}
+
+// session is what it takes to take one up again.
+type session struct {
+	cwd     string
+	servers []acp.MCPServer
+	folders []string
+	turns   int // prompts without an answer
+}
+
+var _ acp.Caller = (*Client)(nil)
+
+// Connect connects for the first time. Errors are those of Dial and of the
+// initialize request; nothing is tried again yet.
+func Connect(ctx context.Context, opts Options) (*Client, error) {
+	opts.Attempts = cmp.Or(opts.Attempts, 10)
+	opts.Pause = cmp.Or(opts.Pause, 250*time.Millisecond)
+	opts.LongestPause = cmp.Or(opts.LongestPause, 30*time.Second)
+	if opts.OnEvent == nil {
+		opts.OnEvent = func(Event) {}
+	}
+	c := &Client{opts: opts, done: make(chan struct{}), changed: make(chan struct{}), sessions: map[acp.SessionID]*session{}}
+	conn, agent, err := c.dial(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	c.use(conn, agent)
+	go c.keep(conn)
+	return c, nil
+}
+
+// dial makes one connection.
+func (c *Client) dial(ctx context.Context) (*runtime.Conn, *acp.InitializeResponse, error) {
+	t, err := c.opts.Dial(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	conn := runtime.NewConn(t, c.opts.Handler, c.opts.Conn)
+	agent, err := acp.Agent{Conn: conn}.Initialize(ctx, c.opts.Initialize)
+	if err != nil {
+		conn.Close()
+		return nil, nil, err
+	}
+	return conn, agent, nil
+}
+
+func (c *Client) use(conn *runtime.Conn, agent *acp.InitializeResponse) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.conn = conn
+	if agent != nil {
+		c.agent = agent
+	}
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+// Agent returns what the agent said of itself on the current or last connection.
+func (c *Client) Agent() *acp.InitializeResponse {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.agent
+}
+
+// Done is closed when the client has ended: Close was called, or it gave up.
+func (c *Client) Done() <-chan struct{} { return c.done }
+
+// Err says why the client ended, a *GaveUpError or runtime.ErrClosed; nil
+// before.
+func (c *Client) Err() error { return context.Cause(c.ctx) }
+
+// Close ends the client and its connection.
+func (c *Client) Close() error {
+	c.cancel(runtime.ErrClosed)
+	<-c.done
+	return nil
+}
+
+// keep makes connections until the end.
+func (c *Client) keep(conn *runtime.Conn) {
+	defer close(c.done)
+	for conn != nil {
+		select {
+		case <-conn.Done():
+		case <-c.ctx.Done():
+		}
+		cause := conn.Err()
+		conn.Close()
+		if c.ctx.Err() != nil {
+			break
+		}
+		turns := c.broke()
+		c.opts.OnEvent(Event{Kind: Broken, Err: cause})
+		conn = c.again(turns)
+	}
+	c.use(nil, nil)
+}
+
+// broke notes that there is no connection, and returns the sessions whose turn
+// it cut short.
+func (c *Client) broke() map[acp.SessionID]bool {
+	c.use(nil, nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	turns := map[acp.SessionID]bool{}
+	for id, s := range c.sessions {
+		turns[id] = s.turns > 0
+		s.turns = 0
+	}
+	return turns
+}
+
+// again connects again; nil when the client has ended.
+func (c *Client) again(turns map[acp.SessionID]bool) *runtime.Conn {
+	pause := c.opts.Pause
+	for n := 1; ; n++ {
+		ctx, cancel := context.WithTimeout(c.ctx, attempt)
+		conn, agent, err := c.dial(ctx)
+		cancel()
+		if err == nil {
+			if err = c.restore(conn, agent, turns); err == nil {
+				c.use(conn, agent)
+				c.opts.OnEvent(Event{Kind: Connected})
+				return conn
+			}
+			conn.Close()
+		}
+		if c.ctx.Err() != nil {
+			return nil
+		}
+		if n >= c.opts.Attempts || permanent(err) {
+			gaveUp := &GaveUpError{Attempts: n, Err: err}
+			c.cancel(gaveUp)
+			c.opts.OnEvent(Event{Kind: GaveUp, Err: gaveUp})
+			return nil
+		}
+		wait := pause/2 + rand.N(pause)
+		pause = min(2*pause, c.opts.LongestPause)
+		c.opts.OnEvent(Event{Kind: Failed, Err: err, Wait: wait})
+		select {
+		case <-time.After(wait):
+		case <-c.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// permanent reports whether trying again is pointless: the agent refused, or a
+// server that will refuse the next time, too.
+func permanent(err error) bool {
+	var refusal *acp.Error
+	var p interface{ Permanent() bool }
+	return errors.As(err, &refusal) && refusal.Code != acp.ErrorCodeInternalError || errors.As(err, &p) && p.Permanent()
+}
+
+// restore takes the sessions up again. An error means that the connection broke
+// once more.
+func (c *Client) restore(conn *runtime.Conn, agent *acp.InitializeResponse, turns map[acp.SessionID]bool) error {
+	c.mu.Lock()
+	sessions := make(map[acp.SessionID]*session, len(c.sessions))
+	for id, s := range c.sessions {
+		sessions[id] = s
+	}
+	c.mu.Unlock()
+	can := agent.AgentCapabilities
+	load := can != nil && can.LoadSession
+	resume := can != nil && can.SessionCapabilities != nil && can.SessionCapabilities.Resume != nil
+	for id, s := range sessions {
+		var err error
+		switch {
+		case load && (turns[id] || !resume):
+			c.opts.OnEvent(Event{Kind: Replaying, Session: id})
+			_, err = acp.Agent{Conn: conn}.LoadSession(c.ctx, &acp.LoadSessionRequest{SessionID: id, Cwd: s.cwd, MCPServers: s.servers, AdditionalDirectories: s.folders})
+		case resume:
+			_, err = acp.Agent{Conn: conn}.ResumeSession(c.ctx, &acp.ResumeSessionRequest{SessionID: id, Cwd: s.cwd, MCPServers: s.servers, AdditionalDirectories: s.folders})
+		default:
+			err = ErrCannotRestore
+		}
+		var refused *acp.Error
+		switch {
+		case err == nil:
+			c.opts.OnEvent(Event{Kind: Restored, Session: id})
+		case errors.As(err, &refused) || err == ErrCannotRestore:
+			c.forget(id)
+			c.opts.OnEvent(Event{Kind: Lost, Session: id, Err: err})
+		default:
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *Client) forget(id acp.SessionID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.sessions, id)
+}
+
+// current waits for a connection.
+func (c *Client) current(ctx context.Context, method string) (*runtime.Conn, error) {
+	for {
+		c.mu.Lock()
+		conn, changed := c.conn, c.changed
+		c.mu.Unlock()
+		if err := c.Err(); err != nil {
+			return nil, &runtime.ClosedError{Method: method, Cause: err}
+		}
+		if conn != nil && conn.Err() == nil {
+			return conn, nil
+		}
+		select {
+		case <-changed:
+		case <-c.ctx.Done():
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s: no connection: %w", method, ctx.Err())
+		}
+	}
+}
+
+// Call implements acp.Caller. Beside the errors of runtime.Conn.Call it returns
+// a *runtime.ClosedError with the cause *GaveUpError.
+func (c *Client) Call(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
+	conn, err := c.current(ctx, method)
+	if err != nil {
+		return err
+	}
+	finish := c.begin(method, params)
+	err = conn.Call(ctx, method, params, result)
+	finish(conn, result, err)
+	return err
+}
+
+// Notify implements acp.Caller.
+func (c *Client) Notify(ctx context.Context, method string, params acp.Appender) error {
+	conn, err := c.current(ctx, method)
+	if err != nil {
+		return err
+	}
+	return conn.Notify(ctx, method, params)
+}

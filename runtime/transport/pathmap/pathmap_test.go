@@ -1,0 +1,159 @@
+package pathmap
+
+import (
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+func mustParse(t *testing.T, rules ...string) []Rule {
+	t.Helper()
+	var all []Rule
+	for _, s := range rules {
+		r, err := Parse(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	for _, s := range []string{"", "/a", "/a=", "=/b", "a=/b", "/a=b", "C:a=/b"} {
+		if _, err := Parse(s); err == nil {
+			t.Errorf("%q was accepted", s)
+		}
+	}
+	if r := mustParse(t, `/home/me/=/w/`)[0]; r != (Rule{"/home/me", "/w"}) {
+		t.Error(r)
+	}
+}
+
+func TestPaths(t *testing.T) {
+	t.Parallel()
+	rules := mustParse(t, "/home/me/project=/workspace", "/home/me/project/vendor=/deps", "/=/host", `C:\code=/c`)
+	for local, remote := range map[string]string{
+		"/home/me/project":               "/workspace",
+		"/home/me/project/a b.go":        "/workspace/a b.go",
+		"/home/me/project/../secret":     "/workspace/../secret",
+		"/home/me/project/vendor/x/y.go": "/deps/x/y.go",
+		"/home/me/project-2/a":           "/host/home/me/project-2/a",
+		"/etc/passwd":                    "/host/etc/passwd",
+		`C:\code\a\b.go`:                 "/c/a/b.go",
+		`D:\x`:                           `D:\x`,
+		"relative/a":                     "relative/a",
+		"":                               "",
+	} {
+		c := Wrap(nil, rules...).(*conn)
+		p := local
+		c.out.path(&p)
+		if p != remote {
+			t.Errorf("%q out: %q, want %q", local, p, remote)
+		}
+		if c.in.path(&p); p != local {
+			t.Errorf("%q and back: %q", local, p)
+		}
+	}
+}
+
+func TestFileURIs(t *testing.T) {
+	t.Parallel()
+	c := Wrap(nil, mustParse(t, "/home/me/project=/workspace", `C:\code=/c`)...).(*conn)
+	for local, remote := range map[string]string{
+		"file:///home/me/project/a%20b%23c.go": "file:///workspace/a%20b%23c.go",
+		"file:///home/me/project":              "file:///workspace",
+		"file:///home/me/projects/a":           "file:///home/me/projects/a",
+		"file:///C:/code/a.go":                 "file:///c/a.go",
+		"https://x/home/me/project":            "https://x/home/me/project",
+		"file://server/home/me/project/a":      "file://server/home/me/project/a",
+		"not a uri \x7f":                       "not a uri \x7f",
+	} {
+		u := local
+		c.out.uri(&u)
+		if u != remote {
+			t.Errorf("%q out: %q, want %q", local, u, remote)
+		}
+		if c.in.uri(&u); u != local {
+			t.Errorf("%q and back: %q", local, u)
+		}
+	}
+}
+
+func same(t *testing.T, got []byte, want string) {
+	t.Helper()
+	var a, b any
+	if json.Unmarshal(got, &a) != nil || json.Unmarshal([]byte(want), &b) != nil || !reflect.DeepEqual(a, b) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestWhatTheClientSends(t *testing.T) {
+	t.Parallel()
+	for msg, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/l/a","additionalDirectories":["/l/b","/x"],"mcpServers":[],"own":1}}`: `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/r/a","additionalDirectories":["/r/b","/x"],"mcpServers":[],"own":1}}`,
+		`{"jsonrpc":"2.0","id":"q","method":"session/load","params":{"sessionId":"s","cwd":"/l","mcpServers":[]}}`:                              `{"jsonrpc":"2.0","id":"q","method":"session/load","params":{"sessionId":"s","cwd":"/r","mcpServers":[]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"s","cwd":"/l/c"}}`:                                            `{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"s","cwd":"/r/c"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cwd":"/l/c"}}`:                                                              `{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cwd":"/r/c"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"see /l/a"},{"type":"resource_link","name":"a","uri":"file:///l/a"},{"type":"resource","resource":{"uri":"file:///l/b","text":"t"}},{"type":"image","data":"","mimeType":"image/png","uri":"file:///l/c"}]}}`: `{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"see /l/a"},{"type":"resource_link","name":"a","uri":"file:///r/a"},{"type":"resource","resource":{"uri":"file:///r/b","text":"t"}},{"type":"image","data":"","mimeType":"image/png","uri":"file:///r/c"}]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"_own","params":{"cwd":"/l/a"}}`: `{"jsonrpc":"2.0","id":1,"method":"_own","params":{"cwd":"/l/a"}}`,
+		`{"jsonrpc":"2.0","id":1,"result":{"path":"/l/a"}}`:                `{"jsonrpc":"2.0","id":1,"result":{"path":"/l/a"}}`,
+	} {
+		near, far := transport.Pair()
+		c := Wrap(near, mustParse(t, "/l=/r")...)
+		if err := c.Write([]byte(msg)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := far.Read(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, got, want)
+	}
+}
+
+func TestWhatTheAgentSends(t *testing.T) {
+	t.Parallel()
+	const call = `"locations":[{"path":"/FOLDER/a","line":3}],"rawInput":{"path":"/r/raw"},"content":[{"type":"diff","path":"/FOLDER/a","oldText":"/r/old","newText":""},{"type":"content","content":{"type":"resource_link","name":"x","uri":"file:///FOLDER/x"}}]`
+	at := func(folder, s string) string { return strings.ReplaceAll(s, "FOLDER", folder) }
+	for _, msg := range []string{
+		`{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/FOLDER/a","line":2}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"fs/write_text_file","params":{"sessionId":"s","path":"/FOLDER/a","content":"/r/text"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"sessionId":"s","command":"ls","args":["/r/arg"],"cwd":"/FOLDER"}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","options":[],"toolCall":{"toolCallId":"c",` + call + `}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"/r/title",` + call + `}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c",` + call + `}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"user_message_chunk","content":{"type":"resource_link","name":"x","uri":"file:///FOLDER/x"}}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"unknown","path":"/r/x"}}}`,
+		`{"jsonrpc":"2.0","id":7,"result":{"sessions":[]}}`,
+		`not a message /r/x`,
+	} {
+		near, far := transport.Pair()
+		c := Wrap(near, mustParse(t, "/l=/r")...)
+		far.Write([]byte(at("r", msg)))
+		got, err := c.Read(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := at("l", msg); string(got) != want {
+			same(t, got, want)
+		}
+	}
+}
+
+func TestListedSessionsAreMapped(t *testing.T) {
+	t.Parallel()
+	near, far := transport.Pair()
+	c := Wrap(near, mustParse(t, "/l=/r")...)
+	c.Write([]byte(`{"jsonrpc":"2.0","id":4,"method":"session/list","params":{}}`))
+	far.Write([]byte(`{"jsonrpc":"2.0","id":3,"result":{"sessions":[{"sessionId":"s","cwd":"/r/x"}]}}`))
+	far.Write([]byte(`{"jsonrpc":"2.0","id":4,"result":{"sessions":[{"sessionId":"s","cwd":"/r/x","additionalDirectories":["/r/y"]}]}}`))
+	got, _ := c.Read(nil)
+	same(t, got, `{"jsonrpc":"2.0","id":3,"result":{"sessions":[{"sessionId":"s","cwd":"/r/x"}]}}`)
+	got, _ = c.Read(nil)
+	same(t, got, `{"jsonrpc":"2.0","id":4,"result":{"sessions":[{"sessionId":"s","cwd":"/l/x","additionalDirectories":["/l/y"]}]}}`)
+}
