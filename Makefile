@@ -26,6 +26,10 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS; \
 	go test $(GO_TEST_FLAGS) ./... && scripts/lua-specs
 
+.PHONY: soak
+soak: ## Let hostile agents loose on the runtime for longer (SOAK=10m: that long each)
+	HERMES_SOAK=$(or $(SOAK),10m) go test -race -timeout 0 -v ./runtime/internal/hostile
+
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts
 	@go build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/ ./tools/hermes
@@ -45,12 +49,16 @@ lint: ## Check formatting and run the linters of Go and Lua
 	@go vet ./...
 	@go run $(STATICCHECK) ./...
 	@scripts/luacheck --quiet $(LUA)
-	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" --check $(LUA)
+	@agents="$$(scripts/agents)"; [ -z "$$agents" ] || "$$agents/node_modules/.bin/stylua" --check $(LUA)
 
 .PHONY: fmt
 fmt: ## Format Go and Lua
 	gofmt -w $$(git ls-files -co --exclude-standard '*.go')
 	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" $(LUA)
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for ten seconds
+	@scripts/fuzz 10s
 
 .PHONY: clean
 clean: ## Remove what was built and installed here

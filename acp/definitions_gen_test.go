@@ -46,22 +46,22 @@ var underTest = acptest.Package{
 		"Annotations":           acptest.Of[Annotations](),
 		"AudioContent":          acptest.Of[AudioContent](),
 		"AuthCapabilities":      acptest.Of[AuthCapabilities](),
-		"AuthMethod":            acptest.OfUnion(DecodeAuthMethod, AppendAuthMethod),
+		"AuthMethod":            acptest.OfUnion(DecodeAuthMethod, AppendAuthMethod, CheckAuthMethod),
 		"AuthMethodAgent":       acptest.Of[AuthMethodAgent](),
-		"AuthMethodId": func(b []byte) ([]byte, error) {
+		"AuthMethodId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v AuthMethodID
 			d := jx.New(b)
 			v = AuthMethodID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"AuthMethodTerminal":              acptest.Of[AuthMethodTerminal](),
 		"AuthenticateRequest":             acptest.Of[AuthenticateRequest](),
 		"AuthenticateResponse":            acptest.Of[AuthenticateResponse](),
 		"AvailableCommand":                acptest.Of[AvailableCommand](),
-		"AvailableCommandInput":           acptest.OfUnion(DecodeAvailableCommandInput, AppendAvailableCommandInput),
+		"AvailableCommandInput":           acptest.OfUnion(DecodeAvailableCommandInput, AppendAvailableCommandInput, CheckAvailableCommandInput),
 		"AvailableCommandsUpdate":         acptest.Of[AvailableCommandsUpdate](),
 		"BlobResourceContents":            acptest.Of[BlobResourceContents](),
 		"BooleanConfigOptionCapabilities": acptest.Of[BooleanConfigOptionCapabilities](),
@@ -73,30 +73,30 @@ var underTest = acptest.Package{
 		"CloseSessionRequest":             acptest.Of[CloseSessionRequest](),
 		"CloseSessionResponse":            acptest.Of[CloseSessionResponse](),
 		"CompactionCapabilities":          acptest.Of[CompactionCapabilities](),
-		"CompactionId": func(b []byte) ([]byte, error) {
+		"CompactionId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v CompactionID
 			d := jx.New(b)
 			v = CompactionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"CompactionStatus": func(b []byte) ([]byte, error) {
+		"CompactionStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v CompactionStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"CompactionSummaryChunk":          acptest.Of[CompactionSummaryChunk](),
 		"CompactionUpdate":                acptest.Of[CompactionUpdate](),
 		"CompleteElicitationNotification": acptest.Of[CompleteElicitationNotification](),
 		"ConfigOptionUpdate":              acptest.Of[ConfigOptionUpdate](),
 		"Content":                         acptest.Of[Content](),
-		"ContentBlock":                    acptest.OfUnion(DecodeContentBlock, AppendContentBlock),
+		"ContentBlock":                    acptest.OfUnion(DecodeContentBlock, AppendContentBlock, CheckContentBlock),
 		"ContentChunk":                    acptest.Of[ContentChunk](),
 		"Cost":                            acptest.Of[Cost](),
 		"CreateElicitationRequest":        acptest.Of[CreateElicitationRequest](),
@@ -109,35 +109,39 @@ var underTest = acptest.Package{
 		"Diff":                            acptest.Of[Diff](),
 		"ElicitationAcceptAction":         acptest.Of[ElicitationAcceptAction](),
 		"ElicitationCapabilities":         acptest.Of[ElicitationCapabilities](),
-		"ElicitationContentValue":         acptest.OfUnion(DecodeElicitationContentValue, AppendElicitationContentValue),
+		"ElicitationContentValue":         acptest.OfUnion(DecodeElicitationContentValue, AppendElicitationContentValue, CheckElicitationContentValue),
 		"ElicitationFormCapabilities":     acptest.Of[ElicitationFormCapabilities](),
 		"ElicitationFormMode":             acptest.Of[ElicitationFormMode](),
-		"ElicitationId": func(b []byte) ([]byte, error) {
+		"ElicitationId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ElicitationID
 			d := jx.New(b)
 			v = ElicitationID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"ElicitationPropertySchema": acptest.OfUnion(DecodeElicitationPropertySchema, AppendElicitationPropertySchema),
+		"ElicitationPropertySchema": acptest.OfUnion(DecodeElicitationPropertySchema, AppendElicitationPropertySchema, CheckElicitationPropertySchema),
 		"ElicitationRequestScope":   acptest.Of[ElicitationRequestScope](),
 		"ElicitationSchema":         acptest.Of[ElicitationSchema](),
-		"ElicitationSchemaType": func(b []byte) ([]byte, error) {
+		"ElicitationSchemaType": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ElicitationSchemaType
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of ElicitationSchemaType")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
 		"ElicitationSessionScope":    acptest.Of[ElicitationSessionScope](),
 		"ElicitationUrlCapabilities": acptest.Of[ElicitationURLCapabilities](),
 		"ElicitationUrlMode":         acptest.Of[ElicitationURLMode](),
 		"EmbeddedResource":           acptest.Of[EmbeddedResource](),
-		"EmbeddedResourceResource":   acptest.OfUnion(DecodeEmbeddedResourceResource, AppendEmbeddedResourceResource),
+		"EmbeddedResourceResource":   acptest.OfUnion(DecodeEmbeddedResourceResource, AppendEmbeddedResourceResource, CheckEmbeddedResourceResource),
 		"EnumOption":                 acptest.Of[EnumOption](),
 		"EnvVariable":                acptest.Of[EnvVariable](),
 		"Error":                      acptest.Of[Error](),
@@ -161,214 +165,238 @@ var underTest = acptest.Package{
 		"LogoutRequest":              acptest.Of[LogoutRequest](),
 		"LogoutResponse":             acptest.Of[LogoutResponse](),
 		"McpCapabilities":            acptest.Of[MCPCapabilities](),
-		"McpServer":                  acptest.OfUnion(DecodeMCPServer, AppendMCPServer),
+		"McpServer":                  acptest.OfUnion(DecodeMCPServer, AppendMCPServer, CheckMCPServer),
 		"McpServerHttp":              acptest.Of[MCPServerHTTP](),
 		"McpServerSse":               acptest.Of[MCPServerSSE](),
 		"McpServerStdio":             acptest.Of[MCPServerStdio](),
-		"MessageId": func(b []byte) ([]byte, error) {
+		"MessageId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v MessageID
 			d := jx.New(b)
 			v = MessageID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"MultiSelectItems":          acptest.OfUnion(DecodeMultiSelectItems, AppendMultiSelectItems),
+		"MultiSelectItems":          acptest.OfUnion(DecodeMultiSelectItems, AppendMultiSelectItems, CheckMultiSelectItems),
 		"MultiSelectPropertySchema": acptest.Of[MultiSelectPropertySchema](),
 		"NewSessionRequest":         acptest.Of[NewSessionRequest](),
 		"NewSessionResponse":        acptest.Of[NewSessionResponse](),
 		"Notice":                    acptest.Of[Notice](),
 		"NoticeCapabilities":        acptest.Of[NoticeCapabilities](),
-		"NoticeSeverity": func(b []byte) ([]byte, error) {
+		"NoticeSeverity": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v NoticeSeverity
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"NumberPropertySchema": acptest.Of[NumberPropertySchema](),
 		"PermissionOption":     acptest.Of[PermissionOption](),
-		"PermissionOptionId": func(b []byte) ([]byte, error) {
+		"PermissionOptionId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PermissionOptionID
 			d := jx.New(b)
 			v = PermissionOptionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"PermissionOptionKind": func(b []byte) ([]byte, error) {
+		"PermissionOptionKind": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PermissionOptionKind
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of PermissionOptionKind")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
 		"Plan":      acptest.Of[Plan](),
 		"PlanEntry": acptest.Of[PlanEntry](),
-		"PlanEntryPriority": func(b []byte) ([]byte, error) {
+		"PlanEntryPriority": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PlanEntryPriority
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of PlanEntryPriority")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
-		"PlanEntryStatus": func(b []byte) ([]byte, error) {
+		"PlanEntryStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PlanEntryStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of PlanEntryStatus")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
 		"PromptCapabilities": acptest.Of[PromptCapabilities](),
 		"PromptRequest":      acptest.Of[PromptRequest](),
 		"PromptResponse":     acptest.Of[PromptResponse](),
-		"ProtocolVersion": func(b []byte) ([]byte, error) {
+		"ProtocolVersion": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ProtocolVersion
 			d := jx.New(b)
 			v = ProtocolVersion(d.Int(0, 65535))
 			d.End()
 			b = nil
 			b = jx.AppendInt(b, int64(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"ReadTextFileRequest":       acptest.Of[ReadTextFileRequest](),
 		"ReadTextFileResponse":      acptest.Of[ReadTextFileResponse](),
 		"ReleaseTerminalRequest":    acptest.Of[ReleaseTerminalRequest](),
 		"ReleaseTerminalResponse":   acptest.Of[ReleaseTerminalResponse](),
 		"RequestId":                 acptest.Of[RequestID](),
-		"RequestPermissionOutcome":  acptest.OfUnion(DecodeRequestPermissionOutcome, AppendRequestPermissionOutcome),
+		"RequestPermissionOutcome":  acptest.OfUnion(DecodeRequestPermissionOutcome, AppendRequestPermissionOutcome, CheckRequestPermissionOutcome),
 		"RequestPermissionRequest":  acptest.Of[RequestPermissionRequest](),
 		"RequestPermissionResponse": acptest.Of[RequestPermissionResponse](),
 		"ResourceLink":              acptest.Of[ResourceLink](),
 		"ResumeSessionRequest":      acptest.Of[ResumeSessionRequest](),
 		"ResumeSessionResponse":     acptest.Of[ResumeSessionResponse](),
-		"Role": func(b []byte) ([]byte, error) {
+		"Role": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v Role
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of Role")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
 		"SelectedPermissionOutcome":                acptest.Of[SelectedPermissionOutcome](),
 		"SessionAdditionalDirectoriesCapabilities": acptest.Of[SessionAdditionalDirectoriesCapabilities](),
 		"SessionCapabilities":                      acptest.Of[SessionCapabilities](),
 		"SessionCloseCapabilities":                 acptest.Of[SessionCloseCapabilities](),
 		"SessionConfigBoolean":                     acptest.Of[SessionConfigBoolean](),
-		"SessionConfigGroupId": func(b []byte) ([]byte, error) {
+		"SessionConfigGroupId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionConfigGroupID
 			d := jx.New(b)
 			v = SessionConfigGroupID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"SessionConfigId": func(b []byte) ([]byte, error) {
+		"SessionConfigId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionConfigID
 			d := jx.New(b)
 			v = SessionConfigID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionConfigOption": acptest.Of[SessionConfigOption](),
-		"SessionConfigOptionCategory": func(b []byte) ([]byte, error) {
+		"SessionConfigOptionCategory": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionConfigOptionCategory
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionConfigOptionsCapabilities": acptest.Of[SessionConfigOptionsCapabilities](),
 		"SessionConfigSelect":              acptest.Of[SessionConfigSelect](),
 		"SessionConfigSelectGroup":         acptest.Of[SessionConfigSelectGroup](),
 		"SessionConfigSelectOption":        acptest.Of[SessionConfigSelectOption](),
-		"SessionConfigSelectOptions":       acptest.OfUnion(DecodeSessionConfigSelectOptions, AppendSessionConfigSelectOptions),
-		"SessionConfigValueId": func(b []byte) ([]byte, error) {
+		"SessionConfigSelectOptions":       acptest.OfUnion(DecodeSessionConfigSelectOptions, AppendSessionConfigSelectOptions, CheckSessionConfigSelectOptions),
+		"SessionConfigValueId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionConfigValueID
 			d := jx.New(b)
 			v = SessionConfigValueID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionDeleteCapabilities": acptest.Of[SessionDeleteCapabilities](),
-		"SessionId": func(b []byte) ([]byte, error) {
+		"SessionId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionID
 			d := jx.New(b)
 			v = SessionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionInfo":             acptest.Of[SessionInfo](),
 		"SessionInfoUpdate":       acptest.Of[SessionInfoUpdate](),
 		"SessionListCapabilities": acptest.Of[SessionListCapabilities](),
 		"SessionMode":             acptest.Of[SessionMode](),
-		"SessionModeId": func(b []byte) ([]byte, error) {
+		"SessionModeId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionModeID
 			d := jx.New(b)
 			v = SessionModeID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionModeState":               acptest.Of[SessionModeState](),
 		"SessionNotification":            acptest.Of[SessionNotification](),
 		"SessionResumeCapabilities":      acptest.Of[SessionResumeCapabilities](),
-		"SessionUpdate":                  acptest.OfUnion(DecodeSessionUpdate, AppendSessionUpdate),
+		"SessionUpdate":                  acptest.OfUnion(DecodeSessionUpdate, AppendSessionUpdate, CheckSessionUpdate),
 		"SetSessionConfigOptionRequest":  acptest.Of[SetSessionConfigOptionRequest](),
 		"SetSessionConfigOptionResponse": acptest.Of[SetSessionConfigOptionResponse](),
 		"SetSessionModeRequest":          acptest.Of[SetSessionModeRequest](),
 		"SetSessionModeResponse":         acptest.Of[SetSessionModeResponse](),
-		"StopReason": func(b []byte) ([]byte, error) {
+		"StopReason": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v StopReason
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of StopReason")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
-		"StringFormat": func(b []byte) ([]byte, error) {
+		"StringFormat": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v StringFormat
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of StringFormat")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
 		"StringMultiSelectItems": acptest.Of[StringMultiSelectItems](),
 		"StringPropertySchema":   acptest.Of[StringPropertySchema](),
 		"Terminal":               acptest.Of[Terminal](),
 		"TerminalExitStatus":     acptest.Of[TerminalExitStatus](),
-		"TerminalId": func(b []byte) ([]byte, error) {
+		"TerminalId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v TerminalID
 			d := jx.New(b)
 			v = TerminalID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"TerminalOutputRequest":  acptest.Of[TerminalOutputRequest](),
 		"TerminalOutputResponse": acptest.Of[TerminalOutputResponse](),
@@ -376,35 +404,43 @@ var underTest = acptest.Package{
 		"TextResourceContents":   acptest.Of[TextResourceContents](),
 		"TitledMultiSelectItems": acptest.Of[TitledMultiSelectItems](),
 		"ToolCall":               acptest.Of[ToolCall](),
-		"ToolCallContent":        acptest.OfUnion(DecodeToolCallContent, AppendToolCallContent),
-		"ToolCallId": func(b []byte) ([]byte, error) {
+		"ToolCallContent":        acptest.OfUnion(DecodeToolCallContent, AppendToolCallContent, CheckToolCallContent),
+		"ToolCallId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ToolCallID
 			d := jx.New(b)
 			v = ToolCallID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"ToolCallLocation": acptest.Of[ToolCallLocation](),
-		"ToolCallStatus": func(b []byte) ([]byte, error) {
+		"ToolCallStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ToolCallStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of ToolCallStatus")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
 		"ToolCallUpdate": acptest.Of[ToolCallUpdate](),
-		"ToolKind": func(b []byte) ([]byte, error) {
+		"ToolKind": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ToolKind
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of ToolKind")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
 		"UnstructuredCommandInput":    acptest.Of[UnstructuredCommandInput](),
 		"UsageUpdate":                 acptest.Of[UsageUpdate](),

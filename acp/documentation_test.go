@@ -8,7 +8,7 @@ import (
 
 func TestMessagesOfTheDocumentationSurvive(t *testing.T) {
 	t.Parallel()
-	acptest.Examples(t, underTest, map[string]string{
+	acptest.Examples(t, underTest, "testdata/examples.jsonl", map[string]string{
 		"session-modes#2": "the page calls the member modeId, the schema currentModeId",
 	})
 }

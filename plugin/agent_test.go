@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -30,6 +32,9 @@ type scripted struct {
 	cancels  int
 }
 
+// refuse makes this program ignore every polite way to be ended.
+func refuse() { signal.Ignore(syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGPIPE) }
+
 func playAgent(mode string) int {
 	switch mode {
 	case "help":
@@ -41,6 +46,9 @@ func playAgent(mode string) int {
 		return 3
 	case "mute":
 		time.Sleep(time.Hour)
+	case "stubborn":
+		refuse()
+		defer time.Sleep(time.Hour)
 	}
 	a := &scripted{mode: mode, stdout: os.Stdout}
 	ready := make(chan struct{})

@@ -87,10 +87,10 @@ func (h *Host) resolve(name string, given command) (command, error) {
 	h.mu.Lock()
 	configured, known := h.config.Agents[name]
 	h.mu.Unlock()
-	base, preset := presets[name]
+	base, preset := presetOf(name)
 	c := base.over(configured).over(given)
 	if c.Command == "" {
-		names := slices.Collect(maps.Keys(presets))
+		names := presets().Names()
 		h.mu.Lock()
 		names = slices.AppendSeq(names, maps.Keys(h.config.Agents))
 		h.mu.Unlock()

@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"os/signal"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -53,6 +56,11 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	// A write to a Neovim that is gone must fail, not kill: agents have to be
+	// ended first. (Ignoring the signal would be inherited by them.)
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	defer signal.Stop(pipe)
 	h := &Host{
 		log:         opts.Logger,
 		version:     opts.Version,

@@ -15,6 +15,11 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/agent"
 )
 
+// politeWait is how long an agent has to end after its input has, and after
+// TERM. Neovim kills the host two seconds after it left; by then agents that
+// heed neither must be gone, because nobody would be there to kill them.
+const politeWait = 600 * time.Millisecond
+
 // link is the way to a running agent.
 type link struct {
 	conn *runtime.Conn
@@ -35,8 +40,7 @@ func (c *connection) dial(cmd command) (*link, error) {
 		PassEnv:    cmd.PassEnv,
 		InheritEnv: cmd.InheritEnv,
 		OnStderr:   func(line string) { c.said("stderr", line) },
-		// Together below shutdownTime.
-		EOFWait: 1500 * time.Millisecond, TermWait: 1500 * time.Millisecond, KillWait: time.Second,
+		EOFWait:    politeWait, TermWait: politeWait, KillWait: time.Second,
 	})
 	if err != nil {
 		e := &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be started", c.name), Cause: err}

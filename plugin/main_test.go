@@ -47,24 +47,6 @@ func TestMain(m *testing.M) {
 	os.Exit(2)
 }
 
-// neovims are the programs to test with: those in HERMES_NVIM, else nvim.
-func neovims(t *testing.T) []string {
-	t.Helper()
-	list := strings.FieldsFunc(os.Getenv("HERMES_NVIM"), func(r rune) bool { return r == ':' || r == ' ' })
-	if len(list) == 0 {
-		list = []string{"nvim"}
-	}
-	for _, path := range list {
-		if err := runnable(path); err != nil {
-			if os.Getenv("CI") != "" {
-				t.Fatalf("no Neovim to test with: %v", err)
-			}
-			t.Skipf("no Neovim to test with: %v", err)
-		}
-	}
-	return list
-}
-
 // root is the folder of the plugin.
 func root(t *testing.T) string {
 	t.Helper()

@@ -2,9 +2,7 @@ package plugin
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,15 +10,9 @@ import (
 	"time"
 
 	"github.com/neovim/go-client/nvim"
-)
 
-func runnable(path string) error {
-	out, err := exec.Command(path, "--version").CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("%s: %w: %s", path, err, out)
-	}
-	return nil
-}
+	"github.com/hermes-nvim/hermes/test/editors"
+)
 
 // editor is a headless Neovim with the plugin loaded.
 type editor struct {
@@ -52,10 +44,10 @@ end
 
 // inEveryNeovim runs test with a fresh editor in each Neovim.
 func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
-	for _, path := range neovims(t) {
-		t.Run(filepath.Base(filepath.Dir(filepath.Dir(path))), func(t *testing.T) {
+	for _, program := range editors.All(t) {
+		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
-			test(t, newEditor(t, path))
+			test(t, newEditor(t, program.Path))
 		})
 	}
 }

@@ -22,6 +22,10 @@ func (s *session) terminals() (*terminal.Manager, error) {
 			OnData:    s.terminalData,
 			OnExit:    s.terminalExited,
 		})
+		// Together with the agent, not after it: Neovim may be gone, and then
+		// there is little time.
+		terms := s.terms
+		context.AfterFunc(s.conn.ctx, func() { terms.Close() })
 	}
 	return s.terms, nil
 }

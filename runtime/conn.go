@@ -36,7 +36,7 @@ import (
 // does not wait for itself.
 //
 // Backpressure. When handlers are slow the connection stops reading, by count
-// and bytes (Limits); it neither drops nor closes. While a handler waits for
+// and bytes (Limits, Budget); it neither drops nor closes. While a handler waits for
 // an answer it reads on, up to Limits.Ahead times as much.
 //
 // Cancelling. An outgoing session/cancel or $/cancel_request overtakes what is
@@ -48,7 +48,8 @@ import (
 //
 // Faults. Unknown, late and second answers, lines that are no messages and
 // panics of handlers are counted and reported (Options), answered where the
-// protocol asks for it, and never end the connection. Lone surrogate escapes
+// protocol asks for it, and never end the connection. No version of the protocol
+// uses JSON-RPC batches: each gets one error, and nothing in it is done. Lone surrogate escapes
 // reach nobody; they are replaced by U+FFFD.
 //
 // End. When the peer is gone, what it sent before is still handled, and
@@ -68,6 +69,7 @@ type Conn struct {
 	out   outbox
 	calls pending
 	in    inbound
+	hand  handshake
 	flow  flow
 	work  gauge // running lanes and request handlers
 	watch watchdog
@@ -115,7 +117,7 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	c.out.init(&c.lim)
 	c.calls.init()
 	c.in.init()
-	c.flow.init()
+	c.flow.init(opts.Budget)
 	if l, ok := t.(transport.Limiter); ok {
 		l.SetMaxMessage(c.lim.Message)
 	}

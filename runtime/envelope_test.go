@@ -74,6 +74,8 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 		{"C031 depth 513", deep(513), "null -32700", none, runtime.FaultParse},
 		{"C031 depth 200,000", deep(200_000), "null -32700", none, runtime.FaultParse},
 		{"C174 batch", `[{"jsonrpc":"2.0","id":1,"method":"m"}]`, "null -32600", "null -32600", runtime.FaultInvalid},
+		{"C174 batch of all kinds", `[{"jsonrpc":"2.0","id":1,"method":"m"},{"jsonrpc":"2.0","method":"m"},{"jsonrpc":"2.0","id":1,"result":{}},7]`, "null -32600", "null -32600", runtime.FaultInvalid},
+		{"C174 batch of answers", `[{"jsonrpc":"2.0","id":1,"result":{}}]`, "null -32600", "null -32600", runtime.FaultInvalid},
 		{"C174 empty batch", `[]`, "null -32600", "null -32600", runtime.FaultInvalid},
 		{"C006 log line", `[INFO] ready`, "null -32700", none, runtime.FaultNoise},
 		{"id of 1,024 bytes", `{"jsonrpc":"2.0","id":"` + strings.Repeat("x", 1024) + `","method":"m"}`, `"` + strings.Repeat("x", 1024) + `" ok`, `"` + strings.Repeat("x", 1024) + `" ok`, 0},

@@ -10,18 +10,24 @@ type flow struct {
 	held            atomic.Bool  // the reader waits on room
 	opened          atomic.Bool  // the connection ends; nobody is held back
 	room            chan struct{}
+	budget          *Budget // shared with other connections; may be nil
 }
 
-func (f *flow) init() { f.room = make(chan struct{}, 1) }
+func (f *flow) init(b *Budget) {
+	f.room = make(chan struct{}, 1)
+	f.budget = b
+}
 
 func (f *flow) add(n int) {
 	f.messages.Add(1)
 	f.bytes.Add(int64(n))
+	f.budget.add(n)
 }
 
 func (f *flow) sub(n int) {
 	f.messages.Add(-1)
 	f.bytes.Add(-int64(n))
+	f.budget.sub(n)
 	f.signal()
 }
 
@@ -49,7 +55,7 @@ func (f *flow) signal() {
 // over reports whether what waits exceeds times the limits.
 func (f *flow) over(lim *Limits, times int) bool {
 	n := f.messages.Load()
-	return n > 1 && (n > int64(lim.Messages)*int64(times) || f.bytes.Load() > int64(lim.Bytes)*int64(times))
+	return n > 1 && (n > int64(lim.Messages)*int64(times) || f.bytes.Load() > int64(lim.Bytes)*int64(times) || f.budget.over(times))
 }
 
 // admit returns when the reader may go on.
@@ -60,6 +66,7 @@ func (c *Conn) admit() {
 	}
 	f.held.Store(true)
 	defer f.held.Store(false)
+	defer f.budget.hold(f)()
 	for f.over(&c.lim, 1) && !f.opened.Load() {
 		if f.waiters.Load() > 0 {
 			if !f.over(&c.lim, c.lim.Ahead) {

@@ -34,11 +34,14 @@ func (f *frame) parse(msg []byte, lim *Limits) error {
 		return badUTF8(msg)
 	}
 	s := &f.scan
-	if s.peek() != '{' {
+	if first := s.peek(); first != '{' {
 		if !s.value(0) {
 			return s.err()
 		}
 		f.problem = "not an object"
+		if first == '[' {
+			f.problem = "JSON-RPC batches are not supported"
+		}
 	} else if !s.members(0, f) {
 		return s.err()
 	}

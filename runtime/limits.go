@@ -8,7 +8,8 @@ import (
 )
 
 // Limits bounds what a peer can make a connection hold, and how long it can
-// keep it waiting. A zero member means its default.
+// keep it waiting. A zero member means its default. Budget bounds several
+// connections together; package agent has the limits of processes.
 type Limits struct {
 	// Message is the size of one message in bytes, in either direction: 64 MiB.
 	Message int

@@ -12,8 +12,19 @@ type Options struct {
 	// reports the former, because answering an agent that echoes would loop,
 	// and accepts the latter, because agents exist that send them.
 	Server bool
+	// Handshake makes the agent's side keep the client to the order the protocol
+	// demands: requests before initialize, and a second initialize while one
+	// runs or, from version 2 on, after other requests, are refused with -32600;
+	// notifications before it are dropped; requests that come while it runs wait
+	// for it. Both count as FaultRefused.
+	// See https://agentclientprotocol.com/protocol/initialization.
+	Handshake bool
 	// Limits bounds memory and waiting; zero members mean the defaults.
 	Limits Limits
+	// Budget bounds what several connections hold together, beside the Limits of
+	// each; nil: no such bound. A program with many connections gives all of
+	// them the same.
+	Budget *Budget
 	// Logger gets what is wrong with the traffic, without its content; nil: no
 	// logging.
 	Logger *slog.Logger
@@ -58,7 +69,7 @@ const (
 	FaultLate                             // an answer to a call that was given up
 	FaultUnknownMethod                    // a notification nobody handles
 	FaultHandler                          // a notification handler failed, or a handler panicked
-	FaultRefused                          // a request above Limits.Requests or Limits.Questions
+	FaultRefused                          // a request above Limits.Requests or Limits.Questions, or against Options.Handshake
 	FaultUnanswered                       // an error answer was dropped because the peer does not read
 	FaultStalled                          // the peer stopped inside a message
 	FaultBacklog                          // a handler's call failed with *BacklogError

@@ -93,8 +93,9 @@ func (c *Conn) unreadable(msg []byte, err error, last bool) {
 	c.fault(kind, err, msg)
 }
 
-// malformed deals with JSON that is no message, such as a batch, which this
-// version of the protocol does not have. Nothing that looks like an answer is
+// malformed deals with JSON that is no message, such as a batch: no version of
+// the protocol uses those, so an array gets one error and none of its elements
+// is looked at. Nothing that looks like an answer is
 // answered, or two peers could go on for ever.
 func (c *Conn) malformed(f *frame, msg []byte) {
 	err := &MalformedError{Reason: f.problem}
@@ -154,6 +155,9 @@ func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
 		c.fault(kind, fmt.Errorf("%s with the id %d", kind, n), buf.b)
 		return false
 	}
+	if v, ok := c.h.(*ClientVersions); ok && k.method == acp.MethodInitialize && f.result != nil {
+		v.agree(f.result)
+	}
 	c.answer(k, reply{buf: buf, result: f.result, err: f.err}, f.session)
 	return true
 }
@@ -195,14 +199,18 @@ func (c *Conn) answer(k *call, r reply, named []byte) {
 // notification puts a notification into its lane.
 func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 	s := step{buf: buf, method: c.intern(f.method), params: params(f)}
-	switch s.method {
-	case acp.MethodCancelRequest:
+	if s.method == acp.MethodCancelRequest {
 		var p acp.CancelRequestNotification
 		if p.UnmarshalJSON(s.params) == nil {
 			c.in.cancel(p.RequestID)
 		}
 		return false
-	case acp.MethodSessionCancel:
+	}
+	if c.opts.Handshake && !c.hand.done() {
+		c.fault(FaultRefused, fmt.Errorf("%s: %w", s.method, errNotInitialized), buf.b)
+		return false
+	}
+	if s.method == acp.MethodSessionCancel {
 		c.in.cancelPrompts(string(f.session))
 		c.flow.add(len(buf.b))
 		c.work.add()

@@ -20,6 +20,7 @@ type request struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	after   []func()
+	wait    <-chan struct{} // an initialize that runs; nil: none
 }
 
 // inbound holds the unanswered requests of the peer.
@@ -112,6 +113,19 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 		c.fault(FaultRefused, fmt.Errorf("%s: %w", req.method, err), buf.b)
 		return false
 	}
+	if c.opts.Handshake {
+		var err error
+		if req.wait, err = c.hand.admit(req); err != nil {
+			c.in.remove(req)
+			id := f.id
+			if err == errNullID {
+				id = nil
+			}
+			c.refuse(id, acp.ErrorCodeInvalidRequest, "invalid request: "+err.Error())
+			c.fault(FaultRefused, err, buf.b)
+			return false
+		}
+	}
 	req.ctx, req.cancel = context.WithCancelCause(context.WithValue(c.requests, handlerKey{c}, req))
 	c.flow.add(len(buf.b))
 	if l := c.laneFor(f.session); l.busy() {
@@ -134,6 +148,13 @@ func (c *Conn) serve(req *request) {
 	err := c.handleRequest(req, answer)
 	if err == nil && len(answer.b) > c.lim.Message {
 		err = fmt.Errorf("%s: answer: %w", req.method, &TooLargeError{Limit: c.lim.Message, Size: len(answer.b)})
+	}
+	if c.opts.Handshake && req.method == acp.MethodInitialize {
+		var result []byte // read before the answer is queued, so that the next request is in time
+		if err == nil {
+			result = answer.b[head+len(`,"result":`):]
+		}
+		c.hand.end(result)
 	}
 	if err != nil {
 		answer.b = append(answer.b[:head], `,"error":`...)
@@ -168,6 +189,16 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 	defer recovered(req.method, &err)
 	if context.Cause(req.ctx) == ErrRequestCancelled {
 		return ErrRequestCancelled
+	}
+	if req.wait != nil {
+		select {
+		case <-req.wait:
+		case <-req.ctx.Done():
+			return context.Cause(req.ctx)
+		}
+		if !c.hand.done() {
+			return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + req.method + ": initialize failed"}
+		}
 	}
 	if c.h == nil {
 		return acp.MethodNotFound(req.method)

@@ -465,7 +465,13 @@ func (v *ElicitationSessionScope) Check() []acp.Violation {
 	return jx.Violations[acp.Violation](&c)
 }
 
-func (v *ElicitationRequestScope) check(c *jx.Check) {}
+func (v *ElicitationRequestScope) check(c *jx.Check) {
+	c.In("requestId")
+	if v.RequestID.IsNull() {
+		c.Add("type", "must not be null")
+	}
+	c.Up()
+}
 
 // Check lists what breaks a rule that decoding does not enforce.
 func (v *ElicitationRequestScope) Check() []acp.Violation {
@@ -2248,7 +2254,13 @@ func (v *CancelSessionNotification) Check() []acp.Violation {
 	return jx.Violations[acp.Violation](&c)
 }
 
-func (v *CancelRequestNotification) check(c *jx.Check) {}
+func (v *CancelRequestNotification) check(c *jx.Check) {
+	c.In("requestId")
+	if v.RequestID.IsNull() {
+		c.Add("type", "must not be null")
+	}
+	c.Up()
+}
 
 // Check lists what breaks a rule that decoding does not enforce.
 func (v *CancelRequestNotification) Check() []acp.Violation {
@@ -2424,6 +2436,9 @@ func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 		v[i].check(c)
 		c.Up()
 	}
+	if len(v) < 1 {
+		c.Add("minItems", "want at least 1 item")
+	}
 }
 
 func (v SessionConfigSelectOptionsGrouped) check(c *jx.Check) {
@@ -2431,6 +2446,9 @@ func (v SessionConfigSelectOptionsGrouped) check(c *jx.Check) {
 		c.At(i)
 		v[i].check(c)
 		c.Up()
+	}
+	if len(v) < 1 {
+		c.Add("minItems", "want at least 1 item")
 	}
 }
 

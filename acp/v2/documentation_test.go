@@ -8,7 +8,7 @@ import (
 
 func TestMessagesOfTheDocumentationSurvive(t *testing.T) {
 	t.Parallel()
-	acptest.Examples(t, underTest, map[string]string{
+	acptest.Examples(t, underTest, "testdata/examples.jsonl", map[string]string{
 		"authentication#0":   "written before info became required",
 		"authentication#3":   "written before info became required",
 		"extensibility#5":    "written before info became required",

@@ -129,3 +129,34 @@ func TestBase64StaysTextUntilAsked(t *testing.T) {
 		t.Errorf("Check: %v", found)
 	}
 }
+
+// An elicitation belongs to a session or to a request; one of both is none.
+func TestVariantsThatExcludeEachOtherAreNotMixed(t *testing.T) {
+	t.Parallel()
+	var v ElicitationURLMode
+	err := v.UnmarshalJSON([]byte(`{"elicitationId":"e","url":"https://a","sessionId":"s","requestId":1}`))
+	if want := "/: no variant of ElicitationURLModeVariant fits: want either a member sessionId, or requestId"; err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant  %s", err, want)
+	}
+}
+
+// What is wrong with an object does not go away because the member after it
+// may be repaired.
+func TestMembersThatComeTwiceAreNotRepaired(t *testing.T) {
+	t.Parallel()
+	var v ToolCallUpdate
+	if err := v.UnmarshalJSON([]byte(`{"toolCallId":"c","_meta":{},"_meta":{}}`)); err == nil || err.Error() != "/_meta: duplicate member" {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestCheckFindsIDsAndListsThatMustNotBeEmpty(t *testing.T) {
+	t.Parallel()
+	var cancel CancelRequestNotification
+	if found := cancel.Check(); len(found) != 1 || found[0].Pointer != "/requestId" || found[0].Rule != "type" {
+		t.Errorf("no id: %v", found)
+	}
+	if found := CheckSessionConfigSelectOptions(SessionConfigSelectOptionsUngrouped{}); len(found) != 1 || found[0].Rule != "minItems" {
+		t.Errorf("no options: %v", found)
+	}
+}

@@ -364,6 +364,10 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 
 func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) CreateElicitationRequestOtherVariant {
 	if d.HasKeys("sessionId") {
+		if d.HasKeys("requestId") {
+			d.NoVariant(d.Mark(), "CreateElicitationRequestOtherVariant", "either a member sessionId, or requestId")
+			return nil
+		}
 		x := new(ElicitationSessionScope)
 		x.decode(d, outer)
 		return x
@@ -525,6 +529,10 @@ func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 
 func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFormModeVariant {
 	if d.HasKeys("sessionId") {
+		if d.HasKeys("requestId") {
+			d.NoVariant(d.Mark(), "ElicitationFormModeVariant", "either a member sessionId, or requestId")
+			return nil
+		}
 		x := new(ElicitationSessionScope)
 		x.decode(d, outer)
 		return x
@@ -548,6 +556,10 @@ func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVari
 
 func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLModeVariant {
 	if d.HasKeys("sessionId") {
+		if d.HasKeys("requestId") {
+			d.NoVariant(d.Mark(), "ElicitationURLModeVariant", "either a member sessionId, or requestId")
+			return nil
+		}
 		x := new(ElicitationSessionScope)
 		x.decode(d, outer)
 		return x

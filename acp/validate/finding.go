@@ -13,7 +13,7 @@ import (
 // Finding is one mistake in a value.
 type Finding struct {
 	Pointer  string // JSON pointer to the value, empty for the whole
-	Rule     string // keyword that is broken: type, required, enum, minimum, format …
+	Rule     string // keyword that is broken: type, required, enum, minimum, format, duplicate …
 	Expected string
 	Got      string // what stands there; long values are cut
 }
@@ -87,10 +87,12 @@ func (p *program) union(value any, f failure) []Finding {
 		sort.Strings(types)
 		return []Finding{{f.value, "type", strings.Join(slices.Compact(types), " or "), typeOf(resolve(value, f.value))}}
 	}
-	// The members that are there tell best what was meant.
+	// The members that are there, of the object or of the objects in the list,
+	// tell best what was meant.
+	_, list := resolve(value, f.value).([]any)
 	absent := func(found []Finding) (n int) {
 		for _, x := range found {
-			if x.Rule == "required" {
+			if x.Rule == "required" && (x.Pointer == f.value || list && parent(x.Pointer) == f.value) {
 				n++
 			}
 		}

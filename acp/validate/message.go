@@ -65,6 +65,11 @@ func (v *Validator) Message(to Side, message []byte, answers string) ([]Finding,
 		return nil, err
 	}
 	findings := checkVersion(frame)
+	for _, d := range duplicates(message) {
+		if strings.Count(d.Pointer, "/") == 1 { // the parts are checked on their own
+			findings = append(findings, d)
+		}
+	}
 	if id, ok := frame["id"]; ok {
 		more, err := v.part("RequestId", id, "/id")
 		if err != nil {

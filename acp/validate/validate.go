@@ -9,10 +9,7 @@
 package validate
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"sync"
 
 	v1 "github.com/hermes-nvim/hermes/schema/v1"
@@ -122,7 +119,7 @@ func (v *Validator) Value(definition string, text []byte) ([]Finding, error) {
 	if broken != nil {
 		return []Finding{*broken}, nil
 	}
-	return p.findings(value, ""), nil
+	return append(p.findings(value, ""), duplicates(text)...), nil
 }
 
 // program compiles a definition once.
@@ -150,26 +147,6 @@ func (v *Validator) program(definition string) (*program, error) {
 	}
 	v.programs[definition] = p
 	return p, nil
-}
-
-// parseText decodes a JSON text, or says why it is none.
-func parseText(text []byte) (any, *Finding) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var value any
-	err := d.Decode(&value)
-	if err == nil {
-		if _, next := d.Token(); next != io.EOF {
-			err = fmt.Errorf("more text after the value")
-		}
-	}
-	if err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, &Finding{Rule: "json", Expected: "one JSON value", Got: err.Error()}
-	}
-	return value, nil
 }
 
 // decode reads a schema; the embedded ones are valid JSON.

@@ -81,6 +81,8 @@ type Variant struct {
 	Keys   []string     `json:",omitempty"` // members required inline, of a key-selected union
 	Type   *TypeRef     `json:",omitempty"` // payload in a type-selected union
 	Node   *schema.Node `json:"-"`
+
+	MinItems string `json:",omitempty"` // of a payload that is a list
 }
 
 // TypeRef is the type of a member, element or payload.

@@ -74,6 +74,9 @@ func (l *lowering) branches(owner, ptr, keyword string, branches []*schema.Node)
 			l.fail(b.Ptr, "a branch that may be null beside its type")
 		}
 		v.Type, v.Ref = &ref, ref.Ref
+		if x := b.Get("minItems"); x != nil {
+			v.MinItems = x.Num.String()
+		}
 		if v.Title == "" {
 			l.fail(b.Ptr, "a branch without a title; nothing names it")
 		}

@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	goruntime "runtime"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/internal/process"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -22,7 +22,7 @@ const lastWords = 500 * time.Millisecond
 // Process is a running agent. Its methods are safe for concurrent use.
 type Process struct {
 	cmd    Command
-	pid    int
+	group  *process.Group
 	stdin  *os.File
 	stdout *os.File
 	stderr *os.File
@@ -72,7 +72,7 @@ func (p *Process) start() error {
 	}
 	x := &exec.Cmd{
 		Path: path, Args: append([]string{p.cmd.Path}, p.cmd.Args...), Env: env, Dir: p.cmd.Dir,
-		SysProcAttr: ownGroup(),
+		SysProcAttr: process.Attr(process.Terminated),
 	}
 	var theirs []*os.File
 	pipe := func(ours **os.File, reading bool) *os.File {
@@ -96,7 +96,7 @@ func (p *Process) start() error {
 		}
 	}()
 	if err == nil {
-		err = p.launch(x)
+		p.group, err = process.Start(x, func(g *process.Group) { p.wait(x, g) })
 	}
 	if err != nil {
 		for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
@@ -113,36 +113,17 @@ func (p *Process) start() error {
 	return nil
 }
 
-// launch starts x and a goroutine that waits for it. Both happen on one thread
-// that lives as long as the agent: the parent-death signal of Linux is tied to
-// the thread that forked.
-func (p *Process) launch(x *exec.Cmd) error {
-	started := make(chan error)
-	go func() {
-		goruntime.LockOSThread()
-		defer goruntime.UnlockOSThread()
-		if err := x.Start(); err != nil {
-			started <- err
-			return
-		}
-		p.pid = x.Process.Pid
-		read := make(chan struct{})
-		go func() {
-			defer close(read)
-			p.errs.drain(output{p.stderr})
-		}()
-		started <- nil
-		p.wait(x, read)
-	}()
-	return <-started
-}
-
 // wait waits for the exit, ends what the agent left behind, and says how it went.
-func (p *Process) wait(x *exec.Cmd, stderrRead <-chan struct{}) {
-	reap(x)
+func (p *Process) wait(x *exec.Cmd, g *process.Group) {
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		p.errs.drain(output{p.stderr})
+	}()
+	process.WaitAll(x, g)
 	p.stderr.SetReadDeadline(time.Now())
 	p.stdout.SetReadDeadline(time.Now())
-	<-stderrRead
+	<-read
 	p.stderr.Close()
 	p.stdin.Close()
 	p.exit = exitError(x.ProcessState)
@@ -152,7 +133,7 @@ func (p *Process) wait(x *exec.Cmd, stderrRead <-chan struct{}) {
 }
 
 // PID returns the process id, which is also that of its group.
-func (p *Process) PID() int { return p.pid }
+func (p *Process) PID() int { return p.group.Leader() }
 
 // Transport returns the agent's standard streams as a transport. Its Close
 // stops the agent; its Read ends with the *ExitError when the agent has exited.

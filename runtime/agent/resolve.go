@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/runtime/internal/process"
 )
 
 // StartError reports an agent that could not be started. Err is what is wrong;
@@ -28,7 +30,7 @@ func resolve(path, dir string, env []string) (string, error) {
 		return "", errors.New("no program given")
 	}
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		if home := lookup(env, "HOME"); home != "" {
+		if home := process.Lookup(env, "HOME"); home != "" {
 			path = filepath.Join(home, rest)
 		}
 	}
@@ -42,7 +44,7 @@ func resolve(path, dir string, env []string) (string, error) {
 		}
 		return program(abs)
 	}
-	search := lookup(env, "PATH")
+	search := process.Lookup(env, "PATH")
 	var found error
 	for _, d := range filepath.SplitList(search) {
 		if !filepath.IsAbs(d) {

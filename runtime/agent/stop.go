@@ -19,7 +19,7 @@ func (p *Process) Stop(ctx context.Context) error {
 		select {
 		case <-p.done:
 		default:
-			signalGroup(p.pid, killSignal)
+			p.group.Kill()
 		}
 		<-p.stopped
 	}
@@ -32,13 +32,13 @@ func (p *Process) ladder() {
 	if p.gone(p.cmd.EOFWait) {
 		return
 	}
-	signalGroup(p.pid, termSignal)
+	p.group.Terminate()
 	if p.gone(p.cmd.TermWait) {
 		return
 	}
-	signalGroup(p.pid, killSignal)
+	p.group.Kill()
 	if !p.gone(p.cmd.KillWait) {
-		p.stopErr = fmt.Errorf("%s: still runs %v after KILL (pid %d)", p.cmd, p.cmd.KillWait, p.pid)
+		p.stopErr = fmt.Errorf("%s: still runs %v after KILL (pid %d)", p.cmd, p.cmd.KillWait, p.PID())
 	}
 }
 

@@ -95,33 +95,6 @@ func (s *Services) write(ctx context.Context, p *acp.WriteTextFileRequest) error
 	return r.files.WriteText(p.Path, p.Content)
 }
 
-// RequestPermission answers by a rule, or by asking the user, or with cancelled.
-func (s *Services) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	a := &asked{cancel}
-	s.mu.Lock()
-	if s.closed {
-		cancel(ErrCancelled)
-	}
-	if s.asking[p.SessionID] == nil {
-		s.asking[p.SessionID] = make(map[*asked]struct{})
-	}
-	s.asking[p.SessionID][a] = struct{}{}
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if delete(s.asking[p.SessionID], a); len(s.asking[p.SessionID]) == 0 {
-			delete(s.asking, p.SessionID)
-		}
-	}()
-	if st := s.sessions.Get(p.SessionID); st != nil {
-		defer st.Begin("session/request_permission", p)()
-	}
-	return s.gate.Answer(ctx, p)
-}
-
 // SessionUpdate adds the update to the state of its session.
 func (s *Services) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
 	s.sessions.Apply(n)

@@ -1,5 +1,5 @@
 // Package client is what a client offers its agents, put together: workspace
-// files, terminals, permission and session state as one acp.ClientHandler.
+// files, terminals, permission, elicitation and session state as one acp.ClientHandler.
 //
 // A program embeds *Services in its own handler and overrides the methods it
 // wants to answer itself, or sets the hooks of Options, which sit behind the
@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/elicitation"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/session"
@@ -59,6 +60,14 @@ type Options struct {
 	AskTimeout time.Duration
 	Decided    func(*acp.RequestPermissionRequest, acp.RequestPermissionOutcome, *permission.Rule, error)
 
+	// Elicit, ElicitTimeout, ElicitComplete and Elicited are elicitation.Gate's
+	// Ask, Timeout, Complete and Decided. Without Elicit a client offers no
+	// elicitation, and cancels what is asked all the same.
+	Elicit         func(context.Context, *elicitation.Question) (elicitation.Answer, error)
+	ElicitTimeout  time.Duration
+	ElicitComplete func(context.Context, acp.ElicitationID)
+	Elicited       func(*acp.CreateElicitationRequest, elicitation.Answer, error)
+
 	// Limits bound the state of each session.
 	Limits session.Limits
 	// Updated is called after an update has been added to the state.
@@ -85,6 +94,7 @@ type Services struct {
 	opts     Options
 	sessions *session.Store
 	gate     permission.Gate
+	elicit   elicitation.Gate
 
 	mu      sync.Mutex
 	open    map[acp.SessionID]*room
@@ -110,8 +120,6 @@ func (r *room) close() error {
 	return errors.Join(err, r.files.Close())
 }
 
-type asked struct{ cancel context.CancelCauseFunc }
-
 // New returns Services without sessions.
 func New(opts Options) *Services {
 	s := &Services{
@@ -127,15 +135,21 @@ func New(opts Options) *Services {
 			return u
 		},
 	}
+	s.elicit.Ask, s.elicit.Timeout = opts.Elicit, opts.ElicitTimeout
+	s.elicit.Complete, s.elicit.Decided = opts.ElicitComplete, opts.Elicited
 	return s
 }
 
 // Capabilities says what is offered, for the initialize request.
 func (s *Services) Capabilities() *acp.ClientCapabilities {
-	return &acp.ClientCapabilities{
+	can := &acp.ClientCapabilities{
 		Fs:       &acp.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true},
 		Terminal: s.opts.ApproveCommand != nil,
 	}
+	if s.opts.Elicit != nil {
+		can.Elicitation = &acp.ElicitationCapabilities{Form: &acp.ElicitationFormCapabilities{}, URL: &acp.ElicitationURLCapabilities{}}
+	}
+	return can
 }
 
 // State returns the accumulated state of a session, nil when it is unknown.
@@ -269,8 +283,8 @@ func (s *Services) Close() error {
 	return errors.Join(errs...)
 }
 
-// Cancel answers the open permission requests of a session with cancelled. Call
-// it when you send session/cancel; the protocol demands it.
+// Cancel answers the open permission requests and elicitations of a session with
+// cancelled. Call it when you send session/cancel; the protocol demands it.
 func (s *Services) Cancel(id acp.SessionID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

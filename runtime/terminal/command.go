@@ -11,6 +11,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/runtime/internal/process"
 )
 
 // ShellPolicy says when a command is given to a shell.
@@ -143,7 +145,7 @@ func lookPath(name string, c *Command) (string, error) {
 		}
 		return path, executable(path, name)
 	}
-	for _, dir := range filepath.SplitList(lookup(c.environ, "PATH")) {
+	for _, dir := range filepath.SplitList(process.Lookup(c.environ, "PATH")) {
 		if !filepath.IsAbs(dir) {
 			continue
 		}

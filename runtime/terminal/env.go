@@ -2,19 +2,12 @@ package terminal
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/internal/process"
 )
-
-// inherited are the variables every command gets from us. Others may be
-// secrets, so the user has to name them.
-var inherited = []string{
-	"PATH", "HOME", "LANG", "LANGUAGE", "LC_*", "TERM", "TMPDIR", "TZ", "USER", "LOGNAME", "SHELL", "XDG_*",
-	"SYSTEMROOT", "SYSTEMDRIVE", "COMSPEC", "PATHEXT", "TEMP", "TMP", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAM*",
-}
 
 // hooks make programs load or run something else, which the user does not see
 // in the command that he approves. An agent may not set them.
@@ -45,7 +38,7 @@ func requested(vars []acp.EnvVariable) ([]string, error) {
 			why = "its value contains NUL"
 		case seen[v.Name]:
 			why = "it is set twice"
-		case listed(hooks, v.Name):
+		case isHook(v.Name):
 			why = "it makes programs run something else"
 		}
 		if why != "" {
@@ -59,36 +52,18 @@ func requested(vars []acp.EnvVariable) ([]string, error) {
 
 // environ returns the whole environment of a command.
 func (m *Manager) environ(c *Command) []string {
-	var env []string
-	for _, kv := range os.Environ() {
-		name, _, _ := strings.Cut(kv, "=")
-		if listed(inherited, name) || slices.ContainsFunc(m.opts.Env, func(p string) bool { return named(p, name) }) {
-			env = append(env, kv)
-		}
-	}
-	env = append(env, "PWD="+c.Dir)
-	if m.opts.PTY != nil && lookup(env, "TERM") == "" {
+	env := append(process.Environ(m.opts.Env), "PWD="+c.Dir)
+	if m.opts.PTY != nil && process.Lookup(env, "TERM") == "" {
 		env = append(env, "TERM=xterm-256color")
 	}
 	return append(env, c.Env...) // the last one of a name counts
 }
 
-func listed(patterns []string, name string) bool {
-	return slices.ContainsFunc(patterns, func(p string) bool { return named(strings.ToUpper(p), strings.ToUpper(name)) })
-}
-
-func named(pattern, name string) bool {
-	if prefix, ok := strings.CutSuffix(pattern, "*"); ok {
-		return strings.HasPrefix(name, prefix)
-	}
-	return pattern == name
-}
-
-func lookup(env []string, name string) (value string) {
-	for _, kv := range env {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			value = v
-		}
-	}
-	return value
+// isHook is strict about case nowhere, because some systems are not.
+func isHook(name string) bool {
+	name = strings.ToUpper(name)
+	return slices.ContainsFunc(hooks, func(p string) bool {
+		prefix, open := strings.CutSuffix(strings.ToUpper(p), "*")
+		return name == prefix || open && strings.HasPrefix(name, prefix)
+	})
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/creack/pty"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/internal/process"
 )
 
 // KillGrace is how long a command may take to end after TERM.
@@ -33,7 +33,7 @@ type term struct {
 
 	status Status // valid once done is closed
 
-	group processGroup
+	group *process.Group
 
 	mu      sync.Mutex
 	out     ring
@@ -50,8 +50,7 @@ func newTerm(m *Manager, id acp.TerminalID, limit uint64) *term {
 	}
 }
 
-// start starts the command. The thread that starts it also waits for it, because
-// the kernel ends the command when that thread ends, and so when we are killed.
+// start starts the command, which is killed when this process dies.
 func (t *term) start(c *Command) error {
 	cmd := &exec.Cmd{Path: c.Path, Args: c.Argv, Dir: c.Dir, Env: c.environ}
 	var theirs *os.File
@@ -62,10 +61,10 @@ func (t *term) start(c *Command) error {
 			err = pty.Setsize(t.in, &pty.Winsize{Rows: size.Rows, Cols: size.Cols})
 		}
 		cmd.Stdin = theirs
-		cmd.SysProcAttr = ptyAttr()
+		cmd.SysProcAttr = process.TerminalAttr(process.Killed)
 	} else {
 		t.in, theirs, err = os.Pipe()
-		cmd.SysProcAttr = pipeAttr()
+		cmd.SysProcAttr = process.Attr(process.Killed)
 	}
 	if err != nil {
 		closeAll(t.in, theirs)
@@ -73,21 +72,14 @@ func (t *term) start(c *Command) error {
 	}
 	cmd.Stdout, cmd.Stderr = theirs, theirs
 
-	started := make(chan error, 1)
-	t.m.wg.Go(func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		theirs.Close()
-		if err == nil {
-			t.group.leader = cmd.Process.Pid
-		}
-		started <- err
-		if err == nil {
-			t.run(cmd)
-		}
+	t.m.wg.Add(1)
+	t.group, err = process.Start(cmd, func(g *process.Group) {
+		defer t.m.wg.Done()
+		t.run(cmd, g)
 	})
-	if err := <-started; err != nil {
+	theirs.Close()
+	if err != nil {
+		t.m.wg.Done()
 		t.in.Close()
 		return fmt.Errorf("start %s: %w", quote(c.Argv[0]), plain(err))
 	}
@@ -106,10 +98,11 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-func (t *term) run(cmd *exec.Cmd) {
+func (t *term) run(cmd *exec.Cmd, g *process.Group) {
 	cmd.Wait() // the error repeats what the state says
-	t.group.reaped()
-	t.status = statusOf(cmd.ProcessState)
+	g.Alive()  // looks, so that the id of an empty group is not used again
+	signal, _ := process.Signal(cmd.ProcessState)
+	t.status = Status{Code: cmd.ProcessState.ExitCode(), Signal: signal}
 	select {
 	case <-t.eof:
 	case <-time.After(pipeGrace): // a background child keeps the pipe open
@@ -201,7 +194,7 @@ func (t *term) output() (text string, truncated bool, status *Status) {
 // kill ends the process group and returns once it is gone, or when it outlives
 // KILL, which only a process stuck in the kernel does.
 func (t *term) kill() {
-	t.group.terminate(KillGrace)
+	t.group.End(KillGrace)
 	select {
 	case <-t.done:
 	case <-time.After(time.Second):

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/test/editors"
 	"github.com/hermes-nvim/hermes/test/llm"
 )
 
@@ -79,21 +80,6 @@ func (e environment) packages(t *testing.T) string {
 	return filepath.Join(e.npm, "node_modules")
 }
 
-func neovims(t *testing.T) []string {
-	t.Helper()
-	if list := os.Getenv("HERMES_NVIM"); list != "" {
-		return strings.Split(list, ":")
-	}
-	own, err := exec.LookPath("nvim")
-	if err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no Neovim: nothing is skipped in CI, run 'make test'")
-		}
-		t.Skip("needs Neovim: set HERMES_NVIM or run 'make test'")
-	}
-	return []string{own}
-}
-
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	model, err := llm.Start()
@@ -102,12 +88,12 @@ func TestConversations(t *testing.T) {
 	}
 	t.Cleanup(func() { model.Close() })
 	hermes := build(t)
-	for _, nvim := range neovims(t) {
+	for _, nvim := range editors.All(t) {
 		for name, start := range agents {
-			t.Run(version(t, nvim)+"/"+name, func(t *testing.T) {
+			t.Run(nvim.Version+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				env := environment{hermes: hermes, model: model.URL, home: t.TempDir(), npm: os.Getenv("HERMES_AGENTS")}
-				run(t, nvim, "conversation.lua", map[string]any{
+				run(t, nvim.Path, "conversation.lua", map[string]any{
 					"agent": name, "hermes": hermes, "launch": start(t, env), "workspace": realTempDir(t),
 				})
 			})
@@ -149,16 +135,6 @@ func build(t *testing.T) string {
 		t.Fatalf("building hermes: %v\n%s", err, out)
 	}
 	return bin
-}
-
-func version(t *testing.T, nvim string) string {
-	t.Helper()
-	out, err := exec.Command(nvim, "--version").Output()
-	if err != nil {
-		t.Fatalf("%s: %v", nvim, err)
-	}
-	first, _, _ := strings.Cut(string(out), "\n")
-	return strings.TrimPrefix(first, "NVIM ")
 }
 
 // realTempDir has no symbolic link on the way, so that agents and Neovim name

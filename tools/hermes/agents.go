@@ -4,17 +4,62 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
-	"github.com/hermes-nvim/hermes/plugin"
+	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
 // agents lists the agents that are known by name: name, program and how to
 // install it, separated by tabs.
-func agents(_ context.Context, _ []string, _ io.Reader, out io.WriteCloser) error {
-	for _, p := range plugin.Presets() {
-		if _, err := fmt.Fprintf(out, "%s\t%s\t%s\n", p.Name, p.Program, p.Install); err != nil {
+func agents(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser) error {
+	flags := newFlags("agents", "[--registry FILE|URL]", out)
+	registry := flags.String("registry", "", registryUsage)
+	if rest, err := flags.parse(args); err != nil {
+		return err
+	} else if len(rest) > 0 {
+		return usageError("unexpected argument %q", rest[0])
+	}
+	set, err := knownAgents(ctx, *registry)
+	if err != nil {
+		return err
+	}
+	for _, name := range set.Names() {
+		p, err := set.Find(name)
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%s\t%s\t%s\n", p.Name, p.Program(), p.Install); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+const registryUsage = "also know the agents of an ACP registry, a file or an https `URL` (" + preset.RegistryURL + ")"
+
+// knownAgents returns the presets with those of a registry, when one is named,
+// and those of the user over them: agents.json in the folder hermes of the
+// user's configuration.
+func knownAgents(ctx context.Context, registry string) (*preset.Set, error) {
+	set := preset.Builtin()
+	if registry != "" {
+		more, skipped, err := preset.LoadRegistry(ctx, registry)
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range skipped {
+			fmt.Fprintf(os.Stderr, "hermes: %v\n", s)
+		}
+		set = set.With(more)
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return set, nil // no home, no file
+	}
+	mine, err := preset.ReadFile(filepath.Join(dir, "hermes", "agents.json"))
+	if err != nil {
+		return nil, err
+	}
+	return set.With(mine), nil
 }

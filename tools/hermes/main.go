@@ -13,7 +13,8 @@ import (
 // version is set when the program is linked.
 var version = "dev"
 
-// command is a subcommand. Its error is printed, and the exit status is 1.
+// command is a subcommand. Its error is printed, and the exit status is 1 or
+// that of an *exit.
 type command struct {
 	name, usage string
 	run         func(ctx context.Context, args []string, in io.Reader, out io.WriteCloser) error
@@ -23,6 +24,9 @@ var commands = []command{
 	{"host", "serve a Neovim over stdin and stdout; Neovim starts this itself", host},
 	{"demo-agent", "be a small agent over stdin and stdout: no account, no network", demoAgent},
 	{"serve", "put an agent on the network: HTTP, WebSocket, TCP, Unix socket", serveAgent},
+	{"run", "give an agent one prompt, without an editor", runAgent},
+	{"record", "record what goes between a client and an agent", record},
+	{"replay", "play the agent's or the client's side of a recording", replay},
 	{"agents", "list the agents known by name", agents},
 	{"version", "print the version", printVersion},
 }
@@ -38,11 +42,7 @@ func main() {
 		if c.name != os.Args[1] {
 			continue
 		}
-		if err := c.run(ctx, os.Args[2:], os.Stdin, os.Stdout); err != nil {
-			fmt.Fprintf(os.Stderr, "hermes %s: %v\n", c.name, err)
-			os.Exit(1)
-		}
-		return
+		os.Exit(finish(c.name, c.run(ctx, os.Args[2:], os.Stdin, os.Stdout)))
 	}
 	switch os.Args[1] {
 	case "help", "-h", "--help":

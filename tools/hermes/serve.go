@@ -24,16 +24,6 @@ each connection. Clients of HTTP and TCP need the token.
 
 `
 
-// list is a flag that may be given more than once.
-type list []string
-
-func (l *list) String() string { return strings.Join(*l, " ") }
-
-func (l *list) Set(s string) error {
-	*l = append(*l, s)
-	return nil
-}
-
 // serveFlags are the flags of hermes serve.
 type serveFlags struct {
 	listen, origins, hosts, pass list

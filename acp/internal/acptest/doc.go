@@ -6,6 +6,7 @@ package acptest
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/schema"
@@ -18,8 +19,11 @@ type Package struct {
 	Definitions map[string]Codec
 }
 
-// Codec decodes a value of a definition and encodes it again.
-type Codec = func([]byte) ([]byte, error)
+// Codec decodes a value of a definition, encodes it again, and checks it.
+type Codec = func([]byte) ([]byte, []Violation, error)
+
+// Violation is acp.Violation.
+type Violation struct{ Pointer, Rule, Message string }
 
 // Of is the codec of a type with methods for it. It calls String on the
 // way, which must cope with everything that decodes.
@@ -28,26 +32,37 @@ func Of[T any, P interface {
 	json.Unmarshaler
 	AppendJSON([]byte) []byte
 }]() Codec {
-	return func(b []byte) ([]byte, error) {
+	return func(b []byte) ([]byte, []Violation, error) {
 		var v T
 		if err := P(&v).UnmarshalJSON(b); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if s, ok := any(v).(fmt.Stringer); ok {
 			_ = s.String()
 		}
-		return P(&v).AppendJSON(nil), nil
+		var found []Violation
+		if check := reflect.ValueOf(&v).MethodByName("Check"); check.IsValid() {
+			list := check.Call(nil)[0]
+			for i := range list.Len() {
+				found = append(found, list.Index(i).Convert(reflect.TypeFor[Violation]()).Interface().(Violation))
+			}
+		}
+		return P(&v).AppendJSON(nil), found, nil
 	}
 }
 
 // OfUnion is the codec of a sealed interface.
-func OfUnion[T any](decode func([]byte) (T, error), encode func([]byte, T) []byte) Codec {
-	return func(b []byte) ([]byte, error) {
+func OfUnion[T any, V ~struct{ Pointer, Rule, Message string }](decode func([]byte) (T, error), encode func([]byte, T) []byte, check func(T) []V) Codec {
+	return func(b []byte) ([]byte, []Violation, error) {
 		v, err := decode(b)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return encode(nil, v), nil
+		var found []Violation
+		for _, x := range check(v) {
+			found = append(found, Violation(x))
+		}
+		return encode(nil, v), found, nil
 	}
 }
 
@@ -96,4 +111,6 @@ func Run(t *testing.T, p Package) {
 	t.Run("OneLeafChangesOneThing", k.testOneLeaf)
 	t.Run("RequiredMembersAreRequired", k.testRequired)
 	t.Run("MessagesDecodeThroughTheProtocol", k.testProtocol)
+	t.Run("MistakesAreFoundInTheSamePlace", k.testPlaces)
+	t.Run("MutantsAgreeWithTheValidator", k.testAgreement)
 }

@@ -5,17 +5,21 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/acp/validate"
 )
 
-// example is a line of testdata/examples.jsonl: a message that the
-// documentation of the protocol shows.
+// example is a line of a file of messages: those that the documentation of the
+// protocol shows, or those that agents and a client have sent.
 type example struct {
-	Page    string `json:"page"`
-	N       int    `json:"n"`       // its number on the page
+	Page    string `json:"page"`    // of the documentation, or agent and recording
+	N       int    `json:"n"`       // its number there
 	Answers string `json:"answers"` // method of the request that a result belongs to
+	To      string `json:"to"`      // of a recording: who received it
 	Message struct {
 		Method string          `json:"method"`
 		ID     json.RawMessage `json:"id"`
@@ -25,17 +29,18 @@ type example struct {
 	} `json:"message"`
 }
 
-// Examples decodes and encodes the messages that the documentation shows. The
-// pages have mistakes: wrong says which examples do not decode ("page#n"), and
-// why; an entry that is not needed is an error.
-func Examples(t *testing.T, p Package, wrong map[string]string) {
-	file, err := os.Open("testdata/examples.jsonl")
+// Examples decodes and encodes the messages of a file. Some are not right:
+// wrong says which do not survive ("page#n"), and why; an entry that is not
+// needed is an error.
+func Examples(t *testing.T, p Package, name string, wrong map[string]string) {
+	file, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
+	v := validate.New(validate.Edition(p.Edition), validate.Tolerant)
 	good := 0
 	for lines.Scan() {
 		var e example
@@ -44,6 +49,9 @@ func Examples(t *testing.T, p Package, wrong map[string]string) {
 		}
 		name := fmt.Sprintf("%s#%d", e.Page, e.N)
 		err := p.example(e)
+		if err == nil && e.To != "" {
+			err = agreed(v, e, lines.Bytes())
+		}
 		reason, known := wrong[name]
 		switch {
 		case err != nil && known:
@@ -62,6 +70,27 @@ func Examples(t *testing.T, p Package, wrong map[string]string) {
 	t.Logf("%d examples survive", good)
 }
 
+// Traffic is Examples for messages of every shape that two published agents,
+// and one on the TypeScript SDK, exchanged with a client. The client made
+// mistakes on purpose; more says what else this version does not know.
+func Traffic(t *testing.T, p Package, name string, more map[string]string) {
+	wrong := map[string]string{
+		"gemini-0.61.0/modes#22":    "a method that was removed",
+		"gemini-0.61.0/modes#23":    "a method that was removed",
+		"sdk-remote-2.4.0/http#113": "no such method, on purpose",
+		"zedclaude-0.16.2/modes#18": "a method that was removed",
+		"zedclaude-0.16.2/modes#19": "a method that was removed",
+	}
+	for _, agent := range []string{"gemini-0.61.0/errors#11", "sdk-2.4.0/errors#10", "zedclaude-0.16.2/errors#11"} {
+		wrong[agent] = "no such method, on purpose"
+	}
+	for _, agent := range []string{"gemini-0.61.0/errors#19", "sdk-2.4.0/errors#18", "zedclaude-0.16.2/errors#19"} {
+		wrong[agent] = "a prompt without content, on purpose"
+	}
+	maps.Copy(wrong, more)
+	Examples(t, p, name, wrong)
+}
+
 func (p Package) example(e example) error {
 	m := e.Message
 	switch {
@@ -75,6 +104,19 @@ func (p Package) example(e example) error {
 	return p.exampleOf(m.Method, Notification, m.Params)
 }
 
+// agreed reports what the validator finds in a recorded message.
+func agreed(v *validate.Validator, e example, line []byte) error {
+	var raw struct{ Message json.RawMessage }
+	if err := json.Unmarshal(line, &raw); err != nil {
+		return err
+	}
+	found, err := v.Message(validate.Side(e.To), raw.Message, e.Answers)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	return fmt.Errorf("decodes, but the validator finds %v", found)
+}
+
 func (p Package) exampleOf(method string, kind Kind, text json.RawMessage) error {
 	if strings.HasPrefix(method, "_") {
 		return nil // an extension; its text passes as it is
@@ -83,19 +125,19 @@ func (p Package) exampleOf(method string, kind Kind, text json.RawMessage) error
 		if m.Name != method || kind == Notification != m.Notification && kind == Notification {
 			continue
 		}
-		return survivesExample(text, func(b []byte) ([]byte, error) {
+		return survivesExample(text, func(b []byte) ([]byte, []Violation, error) {
 			enc, err := p.Protocol.Decode(m, kind, b)
 			if err != nil {
-				return nil, err
+				return nil, nil, err
 			}
-			return enc(nil), nil
+			return enc(nil), nil, nil
 		})
 	}
 	return fmt.Errorf("no method %q", method)
 }
 
 func survivesExample(text []byte, codec Codec) error {
-	out, err := codec(text)
+	out, _, err := codec(text)
 	if err != nil {
 		return err
 	}

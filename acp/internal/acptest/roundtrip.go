@@ -55,7 +55,7 @@ func seedOf(def string) (seed uint64) {
 // survives decodes a value, encodes it, and compares.
 func (k *kit) survives(def string, v pair) error {
 	in := print(v.in)
-	out, err := k.Definitions[def](in)
+	out, _, err := k.Definitions[def](in)
 	if err != nil {
 		return fmt.Errorf("%s\n  %w", in, err)
 	}
@@ -89,7 +89,7 @@ func (k *kit) testStrict(t *testing.T) {
 				t.Fatalf("%s is not an object", def)
 			}
 			v[name] = bad
-			_, err := k.Definitions[def](print(v))
+			_, _, err := k.Definitions[def](print(v))
 			if err == nil || !strings.HasPrefix(err.Error(), "/"+name) {
 				t.Errorf("%s = %s: error %v, want one at /%s", member, print(bad), err, name)
 			}
@@ -110,7 +110,7 @@ func (k *kit) testRequired(t *testing.T) {
 				continue
 			}
 			delete(v, r.Str)
-			_, err := k.Definitions[def](print(v))
+			_, _, err := k.Definitions[def](print(v))
 			if want := `missing required member "` + r.Str + `"`; err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s without %s: error %v, want %s", def, r.Str, err, want)
 			}
@@ -125,7 +125,7 @@ func (k *kit) testOneLeaf(t *testing.T) {
 	failed := 0
 	k.each(t, perDefinition/4, func(g *values) { g.extra = true }, func(def string, v pair) error {
 		in, path := changeLeaf(r, v.in)
-		out, err := k.Definitions[def](print(in))
+		out, _, err := k.Definitions[def](print(in))
 		if err != nil {
 			failed++
 			return nil

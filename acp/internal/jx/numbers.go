@@ -1,6 +1,7 @@
 package jx
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -26,11 +27,8 @@ func (d *Dec) Uint64() uint64 {
 	if d.code != ok {
 		return 0
 	}
-	neg := tok[0] == '-'
-	if neg {
-		tok = tok[1:]
-	}
-	n, fits := digits(tok)
+	unsigned, neg := bytes.CutPrefix(tok, []byte("-"))
+	n, fits := digits(unsigned)
 	if !whole || !fits || neg && n != 0 {
 		d.notInteger(tok, whole)
 		return 0

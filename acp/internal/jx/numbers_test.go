@@ -93,3 +93,14 @@ func TestIntegerErrorsSayWhy(t *testing.T) {
 		}
 	}
 }
+
+func TestANegativeNumberFailsWhereItIs(t *testing.T) {
+	t.Parallel()
+	d := New([]byte(`{"a":-1,"b":2}`))
+	d.Obj()
+	d.Next()
+	d.Uint64()
+	if err := d.Err(); err == nil || err.Error() != "/a: integer out of range" {
+		t.Errorf("error %v", err)
+	}
+}

@@ -6,11 +6,13 @@ type Mark struct {
 	first    bool
 }
 
-// Mark returns the place of the next value.
+// Mark returns the place of the next value. After a failure there is none, so
+// what failed before the value cannot be forgiven as part of it.
 func (d *Dec) Mark() Mark {
-	if d.code == ok {
-		d.space()
+	if d.code != ok {
+		return Mark{p: -1}
 	}
+	d.space()
 	return Mark{d.p, d.depth, d.first}
 }
 
@@ -30,7 +32,7 @@ func (d *Dec) Rewind(m Mark) {
 // is on the value that failed or behind it. So forgiving costs each byte of the
 // text at most once, no matter how deep failures are nested.
 func (d *Dec) Recover(m Mark) bool {
-	if d.code < wrongType {
+	if d.code < wrongType || m.p < 0 {
 		return false
 	}
 	unread := d.p == d.at

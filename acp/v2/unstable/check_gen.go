@@ -465,7 +465,13 @@ func (v *ElicitationSessionScope) Check() []acp.Violation {
 	return jx.Violations[acp.Violation](&c)
 }
 
-func (v *ElicitationRequestScope) check(c *jx.Check) {}
+func (v *ElicitationRequestScope) check(c *jx.Check) {
+	c.In("requestId")
+	if v.RequestID.IsNull() {
+		c.Add("type", "must not be null")
+	}
+	c.Up()
+}
 
 // Check lists what breaks a rule that decoding does not enforce.
 func (v *ElicitationRequestScope) Check() []acp.Violation {
@@ -2911,7 +2917,13 @@ func (v *MessageMCPNotification) Check() []acp.Violation {
 	return jx.Violations[acp.Violation](&c)
 }
 
-func (v *CancelRequestNotification) check(c *jx.Check) {}
+func (v *CancelRequestNotification) check(c *jx.Check) {
+	c.In("requestId")
+	if v.RequestID.IsNull() {
+		c.Add("type", "must not be null")
+	}
+	c.Up()
+}
 
 // Check lists what breaks a rule that decoding does not enforce.
 func (v *CancelRequestNotification) Check() []acp.Violation {
@@ -3114,6 +3126,9 @@ func (v SessionConfigSelectOptionsUngrouped) check(c *jx.Check) {
 		v[i].check(c)
 		c.Up()
 	}
+	if len(v) < 1 {
+		c.Add("minItems", "want at least 1 item")
+	}
 }
 
 func (v SessionConfigSelectOptionsGrouped) check(c *jx.Check) {
@@ -3121,6 +3136,9 @@ func (v SessionConfigSelectOptionsGrouped) check(c *jx.Check) {
 		c.At(i)
 		v[i].check(c)
 		c.Up()
+	}
+	if len(v) < 1 {
+		c.Add("minItems", "want at least 1 item")
 	}
 }
 

@@ -42,14 +42,14 @@ func protocolUnderTest() acptest.Protocol {
 
 var underTest = acptest.Package{
 	Definitions: map[string]acptest.Codec{
-		"AbsolutePath": func(b []byte) ([]byte, error) {
+		"AbsolutePath": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v AbsolutePath
 			d := jx.New(b)
 			v = AbsolutePath(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"AgentAuthCapabilities":  acptest.Of[AgentAuthCapabilities](),
 		"AgentCapabilities":      acptest.Of[AgentCapabilities](),
@@ -60,38 +60,38 @@ var underTest = acptest.Package{
 		"ArchiveSessionResponse": acptest.Of[ArchiveSessionResponse](),
 		"AudioContent":           acptest.Of[AudioContent](),
 		"AuthAccount":            acptest.Of[AuthAccount](),
-		"AuthMethod":             acptest.OfUnion(DecodeAuthMethod, AppendAuthMethod),
+		"AuthMethod":             acptest.OfUnion(DecodeAuthMethod, AppendAuthMethod, CheckAuthMethod),
 		"AuthMethodAgent":        acptest.Of[AuthMethodAgent](),
-		"AuthMethodId": func(b []byte) ([]byte, error) {
+		"AuthMethodId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v AuthMethodID
 			d := jx.New(b)
 			v = AuthMethodID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"AuthMethodTerminal": acptest.Of[AuthMethodTerminal](),
-		"AuthState": func(b []byte) ([]byte, error) {
+		"AuthState": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v AuthState
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"AuthStatusCapabilities":       acptest.Of[AuthStatusCapabilities](),
 		"AuthStatusRequest":            acptest.Of[AuthStatusRequest](),
 		"AuthStatusResponse":           acptest.Of[AuthStatusResponse](),
 		"AuthStatusUpdateNotification": acptest.Of[AuthStatusUpdateNotification](),
-		"AvailableCommand":             acptest.OfUnion(DecodeAvailableCommand, AppendAvailableCommand),
-		"AvailableCommandInput":        acptest.OfUnion(DecodeAvailableCommandInput, AppendAvailableCommandInput),
+		"AvailableCommand":             acptest.OfUnion(DecodeAvailableCommand, AppendAvailableCommand, CheckAvailableCommand),
+		"AvailableCommandInput":        acptest.OfUnion(DecodeAvailableCommandInput, AppendAvailableCommandInput, CheckAvailableCommandInput),
 		"AvailableCommandsUpdate":      acptest.Of[AvailableCommandsUpdate](),
 		"BackgroundSubagent":           acptest.Of[BackgroundSubagent](),
 		"BackgroundTerminal":           acptest.Of[BackgroundTerminal](),
 		"BackgroundToolCall":           acptest.Of[BackgroundToolCall](),
-		"BackgroundWork":               acptest.OfUnion(DecodeBackgroundWork, AppendBackgroundWork),
+		"BackgroundWork":               acptest.OfUnion(DecodeBackgroundWork, AppendBackgroundWork, CheckBackgroundWork),
 		"BlobResourceContents":         acptest.Of[BlobResourceContents](),
 		"BooleanPropertySchema":        acptest.Of[BooleanPropertySchema](),
 		"CancelRequestNotification":    acptest.Of[CancelRequestNotification](),
@@ -107,30 +107,30 @@ var underTest = acptest.Package{
 		"CloseSessionResponse":         acptest.Of[CloseSessionResponse](),
 		"Command":                      acptest.Of[Command](),
 		"CommandPermissionSubject":     acptest.Of[CommandPermissionSubject](),
-		"CompactionId": func(b []byte) ([]byte, error) {
+		"CompactionId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v CompactionID
 			d := jx.New(b)
 			v = CompactionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"CompactionStatus": func(b []byte) ([]byte, error) {
+		"CompactionStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v CompactionStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"CompactionSummaryChunk":          acptest.Of[CompactionSummaryChunk](),
 		"CompactionUpdate":                acptest.Of[CompactionUpdate](),
 		"CompleteElicitationNotification": acptest.Of[CompleteElicitationNotification](),
 		"ConfigOptionUpdate":              acptest.Of[ConfigOptionUpdate](),
 		"Content":                         acptest.Of[Content](),
-		"ContentBlock":                    acptest.OfUnion(DecodeContentBlock, AppendContentBlock),
+		"ContentBlock":                    acptest.OfUnion(DecodeContentBlock, AppendContentBlock, CheckContentBlock),
 		"ContentChunk":                    acptest.Of[ContentChunk](),
 		"Cost":                            acptest.Of[Cost](),
 		"CreateElicitationRequest":        acptest.Of[CreateElicitationRequest](),
@@ -139,24 +139,24 @@ var underTest = acptest.Package{
 		"DeleteSessionResponse":           acptest.Of[DeleteSessionResponse](),
 		"Diff":                            acptest.Of[Diff](),
 		"DiffChange":                      acptest.Of[DiffChange](),
-		"DiffFileType": func(b []byte) ([]byte, error) {
+		"DiffFileType": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v DiffFileType
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"DiffPatch": acptest.Of[DiffPatch](),
-		"DiffPatchFormat": func(b []byte) ([]byte, error) {
+		"DiffPatchFormat": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v DiffPatchFormat
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"DiffPathChange":              acptest.Of[DiffPathChange](),
 		"DiffPathPairChange":          acptest.Of[DiffPathPairChange](),
@@ -164,39 +164,43 @@ var underTest = acptest.Package{
 		"DisableProviderResponse":     acptest.Of[DisableProviderResponse](),
 		"ElicitationAcceptAction":     acptest.Of[ElicitationAcceptAction](),
 		"ElicitationCapabilities":     acptest.Of[ElicitationCapabilities](),
-		"ElicitationContentValue":     acptest.OfUnion(DecodeElicitationContentValue, AppendElicitationContentValue),
+		"ElicitationContentValue":     acptest.OfUnion(DecodeElicitationContentValue, AppendElicitationContentValue, CheckElicitationContentValue),
 		"ElicitationFormCapabilities": acptest.Of[ElicitationFormCapabilities](),
 		"ElicitationFormMode":         acptest.Of[ElicitationFormMode](),
-		"ElicitationId": func(b []byte) ([]byte, error) {
+		"ElicitationId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ElicitationID
 			d := jx.New(b)
 			v = ElicitationID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"ElicitationPropertySchema": acptest.OfUnion(DecodeElicitationPropertySchema, AppendElicitationPropertySchema),
+		"ElicitationPropertySchema": acptest.OfUnion(DecodeElicitationPropertySchema, AppendElicitationPropertySchema, CheckElicitationPropertySchema),
 		"ElicitationRequestScope":   acptest.Of[ElicitationRequestScope](),
 		"ElicitationSchema":         acptest.Of[ElicitationSchema](),
-		"ElicitationSchemaType": func(b []byte) ([]byte, error) {
+		"ElicitationSchemaType": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ElicitationSchemaType
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			var c jx.Check
+			if !v.Known() {
+				c.Add("enum", "want a value of ElicitationSchemaType")
+			}
+			return b, jx.Violations[acptest.Violation](&c), d.Err()
 		},
 		"ElicitationSessionScope":    acptest.Of[ElicitationSessionScope](),
 		"ElicitationUrlCapabilities": acptest.Of[ElicitationURLCapabilities](),
 		"ElicitationUrlMode":         acptest.Of[ElicitationURLMode](),
 		"EmbeddedResource":           acptest.Of[EmbeddedResource](),
-		"EmbeddedResourceResource":   acptest.OfUnion(DecodeEmbeddedResourceResource, AppendEmbeddedResourceResource),
+		"EmbeddedResourceResource":   acptest.OfUnion(DecodeEmbeddedResourceResource, AppendEmbeddedResourceResource, CheckEmbeddedResourceResource),
 		"EnumOption":                 acptest.Of[EnumOption](),
 		"EnvVariable":                acptest.Of[EnvVariable](),
 		"Error":                      acptest.Of[acp.Error](),
-		"ErrorData":                  acptest.OfUnion(DecodeErrorData, AppendErrorData),
+		"ErrorData":                  acptest.OfUnion(DecodeErrorData, AppendErrorData, CheckErrorData),
 		"ErrorStopReason":            acptest.Of[ErrorStopReason](),
 		"ExtNotification":            acptest.Of[ExtNotification](),
 		"ExtRequest":                 acptest.Of[ExtRequest](),
@@ -205,14 +209,14 @@ var underTest = acptest.Package{
 		"ForkSessionResponse":        acptest.Of[ForkSessionResponse](),
 		"HttpHeader":                 acptest.Of[HTTPHeader](),
 		"Icon":                       acptest.Of[Icon](),
-		"IconTheme": func(b []byte) ([]byte, error) {
+		"IconTheme": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v IconTheme
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"IdleStateUpdate":         acptest.Of[IdleStateUpdate](),
 		"ImageContent":            acptest.Of[ImageContent](),
@@ -226,14 +230,14 @@ var underTest = acptest.Package{
 		"ListProvidersResponse":   acptest.Of[ListProvidersResponse](),
 		"ListSessionsRequest":     acptest.Of[ListSessionsRequest](),
 		"ListSessionsResponse":    acptest.Of[ListSessionsResponse](),
-		"LlmProtocol": func(b []byte) ([]byte, error) {
+		"LlmProtocol": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v LLMProtocol
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"LoginAuthRequest":    acptest.Of[LoginAuthRequest](),
 		"LoginAuthResponse":   acptest.Of[LoginAuthResponse](),
@@ -243,258 +247,258 @@ var underTest = acptest.Package{
 		"McpCapabilities":     acptest.Of[MCPCapabilities](),
 		"McpError":            acptest.Of[MCPError](),
 		"McpHttpCapabilities": acptest.Of[MCPHTTPCapabilities](),
-		"McpRequestId": func(b []byte) ([]byte, error) {
+		"McpRequestId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v MCPRequestID
 			d := jx.New(b)
 			v = MCPRequestID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"McpServer":    acptest.OfUnion(DecodeMCPServer, AppendMCPServer),
+		"McpServer":    acptest.OfUnion(DecodeMCPServer, AppendMCPServer, CheckMCPServer),
 		"McpServerAcp": acptest.Of[MCPServerACP](),
-		"McpServerAcpId": func(b []byte) ([]byte, error) {
+		"McpServerAcpId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v MCPServerACPID
 			d := jx.New(b)
 			v = MCPServerACPID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"McpServerHttp":        acptest.Of[MCPServerHTTP](),
 		"McpServerStdio":       acptest.Of[MCPServerStdio](),
 		"McpStdioCapabilities": acptest.Of[MCPStdioCapabilities](),
-		"MediaType": func(b []byte) ([]byte, error) {
+		"MediaType": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v MediaType
 			d := jx.New(b)
 			v = MediaType(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"MessageId": func(b []byte) ([]byte, error) {
+		"MessageId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v MessageID
 			d := jx.New(b)
 			v = MessageID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"MessageMcpNotification":    acptest.Of[MessageMCPNotification](),
 		"MessageMcpRequest":         acptest.Of[MessageMCPRequest](),
-		"MessageMcpResponse":        acptest.OfUnion(DecodeMessageMCPResponse, AppendMessageMCPResponse),
-		"MultiSelectItems":          acptest.OfUnion(DecodeMultiSelectItems, AppendMultiSelectItems),
+		"MessageMcpResponse":        acptest.OfUnion(DecodeMessageMCPResponse, AppendMessageMCPResponse, CheckMessageMCPResponse),
+		"MultiSelectItems":          acptest.OfUnion(DecodeMultiSelectItems, AppendMultiSelectItems, CheckMultiSelectItems),
 		"MultiSelectPropertySchema": acptest.Of[MultiSelectPropertySchema](),
 		"NewSessionRequest":         acptest.Of[NewSessionRequest](),
 		"NewSessionResponse":        acptest.Of[NewSessionResponse](),
 		"Notice":                    acptest.Of[Notice](),
-		"NoticeSeverity": func(b []byte) ([]byte, error) {
+		"NoticeSeverity": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v NoticeSeverity
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"NumberPropertySchema": acptest.Of[NumberPropertySchema](),
 		"PermissionOption":     acptest.Of[PermissionOption](),
-		"PermissionOptionId": func(b []byte) ([]byte, error) {
+		"PermissionOptionId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PermissionOptionID
 			d := jx.New(b)
 			v = PermissionOptionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"PermissionOptionKind": func(b []byte) ([]byte, error) {
+		"PermissionOptionKind": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PermissionOptionKind
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"PlanEntry": acptest.Of[PlanEntry](),
-		"PlanEntryPriority": func(b []byte) ([]byte, error) {
+		"PlanEntryPriority": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PlanEntryPriority
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"PlanEntryStatus": func(b []byte) ([]byte, error) {
+		"PlanEntryStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PlanEntryStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"PlanFile": acptest.Of[PlanFile](),
-		"PlanId": func(b []byte) ([]byte, error) {
+		"PlanId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v PlanID
 			d := jx.New(b)
 			v = PlanID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"PlanItems":                         acptest.Of[PlanItems](),
 		"PlanMarkdown":                      acptest.Of[PlanMarkdown](),
 		"PlanRemoved":                       acptest.Of[PlanRemoved](),
 		"PlanUpdate":                        acptest.Of[PlanUpdate](),
-		"PlanUpdateContent":                 acptest.OfUnion(DecodePlanUpdateContent, AppendPlanUpdateContent),
+		"PlanUpdateContent":                 acptest.OfUnion(DecodePlanUpdateContent, AppendPlanUpdateContent, CheckPlanUpdateContent),
 		"PromptAudioCapabilities":           acptest.Of[PromptAudioCapabilities](),
 		"PromptCapabilities":                acptest.Of[PromptCapabilities](),
 		"PromptEmbeddedContextCapabilities": acptest.Of[PromptEmbeddedContextCapabilities](),
 		"PromptImageCapabilities":           acptest.Of[PromptImageCapabilities](),
 		"PromptRequest":                     acptest.Of[PromptRequest](),
 		"PromptResponse":                    acptest.Of[PromptResponse](),
-		"ProtocolVersion": func(b []byte) ([]byte, error) {
+		"ProtocolVersion": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ProtocolVersion
 			d := jx.New(b)
 			v = ProtocolVersion(d.Int(0, 65535))
 			d.End()
 			b = nil
 			b = jx.AppendInt(b, int64(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"ProviderCurrentConfig": acptest.Of[ProviderCurrentConfig](),
-		"ProviderId": func(b []byte) ([]byte, error) {
+		"ProviderId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ProviderID
 			d := jx.New(b)
 			v = ProviderID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"ProviderInfo":               acptest.Of[ProviderInfo](),
 		"ProvidersCapabilities":      acptest.Of[ProvidersCapabilities](),
 		"ProxySuccessorNotification": acptest.Of[ProxySuccessorNotification](),
 		"ProxySuccessorRequest":      acptest.Of[ProxySuccessorRequest](),
 		"ProxySuccessorResponse":     acptest.Of[ProxySuccessorResponse](),
-		"ReplayFrom":                 acptest.OfUnion(DecodeReplayFrom, AppendReplayFrom),
+		"ReplayFrom":                 acptest.OfUnion(DecodeReplayFrom, AppendReplayFrom, CheckReplayFrom),
 		"ReplayFromStart":            acptest.Of[ReplayFromStart](),
 		"RequestId":                  acptest.Of[acp.RequestID](),
-		"RequestPermissionOutcome":   acptest.OfUnion(DecodeRequestPermissionOutcome, AppendRequestPermissionOutcome),
+		"RequestPermissionOutcome":   acptest.OfUnion(DecodeRequestPermissionOutcome, AppendRequestPermissionOutcome, CheckRequestPermissionOutcome),
 		"RequestPermissionRequest":   acptest.Of[RequestPermissionRequest](),
 		"RequestPermissionResponse":  acptest.Of[RequestPermissionResponse](),
-		"RequestPermissionSubject":   acptest.OfUnion(DecodeRequestPermissionSubject, AppendRequestPermissionSubject),
+		"RequestPermissionSubject":   acptest.OfUnion(DecodeRequestPermissionSubject, AppendRequestPermissionSubject, CheckRequestPermissionSubject),
 		"RequiresActionStateUpdate":  acptest.Of[RequiresActionStateUpdate](),
 		"ResourceLink":               acptest.Of[ResourceLink](),
 		"ResumeSessionRequest":       acptest.Of[ResumeSessionRequest](),
 		"ResumeSessionResponse":      acptest.Of[ResumeSessionResponse](),
-		"Role": func(b []byte) ([]byte, error) {
+		"Role": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v Role
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"RunningStateUpdate":                       acptest.Of[RunningStateUpdate](),
 		"SelectedPermissionOutcome":                acptest.Of[SelectedPermissionOutcome](),
 		"SessionAdditionalDirectoriesCapabilities": acptest.Of[SessionAdditionalDirectoriesCapabilities](),
 		"SessionArchiveCapabilities":               acptest.Of[SessionArchiveCapabilities](),
-		"SessionArchiveFilter": func(b []byte) ([]byte, error) {
+		"SessionArchiveFilter": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionArchiveFilter
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionCancelCapabilities": acptest.Of[SessionCancelCapabilities](),
 		"SessionCapabilities":       acptest.Of[SessionCapabilities](),
 		"SessionConfigBoolean":      acptest.Of[SessionConfigBoolean](),
-		"SessionConfigGroupId": func(b []byte) ([]byte, error) {
+		"SessionConfigGroupId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionConfigGroupID
 			d := jx.New(b)
 			v = SessionConfigGroupID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
-		"SessionConfigId": func(b []byte) ([]byte, error) {
+		"SessionConfigId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionConfigID
 			d := jx.New(b)
 			v = SessionConfigID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionConfigOption": acptest.Of[SessionConfigOption](),
-		"SessionConfigOptionCategory": func(b []byte) ([]byte, error) {
+		"SessionConfigOptionCategory": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionConfigOptionCategory
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionConfigSelect":        acptest.Of[SessionConfigSelect](),
 		"SessionConfigSelectGroup":   acptest.Of[SessionConfigSelectGroup](),
 		"SessionConfigSelectOption":  acptest.Of[SessionConfigSelectOption](),
-		"SessionConfigSelectOptions": acptest.OfUnion(DecodeSessionConfigSelectOptions, AppendSessionConfigSelectOptions),
-		"SessionConfigValueId": func(b []byte) ([]byte, error) {
+		"SessionConfigSelectOptions": acptest.OfUnion(DecodeSessionConfigSelectOptions, AppendSessionConfigSelectOptions, CheckSessionConfigSelectOptions),
+		"SessionConfigValueId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionConfigValueID
 			d := jx.New(b)
 			v = SessionConfigValueID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionDeleteCapabilities": acptest.Of[SessionDeleteCapabilities](),
 		"SessionForkCapabilities":   acptest.Of[SessionForkCapabilities](),
-		"SessionId": func(b []byte) ([]byte, error) {
+		"SessionId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionID
 			d := jx.New(b)
 			v = SessionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionInfo":       acptest.Of[SessionInfo](),
 		"SessionInfoUpdate": acptest.Of[SessionInfoUpdate](),
-		"SessionListCursor": func(b []byte) ([]byte, error) {
+		"SessionListCursor": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionListCursor
 			d := jx.New(b)
 			v = SessionListCursor(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionMessage":           acptest.Of[SessionMessage](),
 		"SessionMessageChunk":      acptest.Of[SessionMessageChunk](),
 		"SessionNotFoundErrorData": acptest.Of[SessionNotFoundErrorData](),
-		"SessionStatus": func(b []byte) ([]byte, error) {
+		"SessionStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SessionStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"SessionStatusCapabilities":               acptest.Of[SessionStatusCapabilities](),
 		"SessionStatusRequest":                    acptest.Of[SessionStatusRequest](),
@@ -503,50 +507,50 @@ var underTest = acptest.Package{
 		"SessionSystemPromptModeCapabilities":     acptest.Of[SessionSystemPromptModeCapabilities](),
 		"SessionSystemPromptOverrideCapabilities": acptest.Of[SessionSystemPromptOverrideCapabilities](),
 		"SessionTitleCapabilities":                acptest.Of[SessionTitleCapabilities](),
-		"SessionUpdate":                           acptest.OfUnion(DecodeSessionUpdate, AppendSessionUpdate),
+		"SessionUpdate":                           acptest.OfUnion(DecodeSessionUpdate, AppendSessionUpdate, CheckSessionUpdate),
 		"SetProviderRequest":                      acptest.Of[SetProviderRequest](),
 		"SetProviderResponse":                     acptest.Of[SetProviderResponse](),
 		"SetSessionConfigOptionRequest":           acptest.Of[SetSessionConfigOptionRequest](),
 		"SetSessionConfigOptionResponse":          acptest.Of[SetSessionConfigOptionResponse](),
 		"SetSessionTitleRequest":                  acptest.Of[SetSessionTitleRequest](),
 		"SetSessionTitleResponse":                 acptest.Of[SetSessionTitleResponse](),
-		"StateUpdate":                             acptest.OfUnion(DecodeStateUpdate, AppendStateUpdate),
-		"StringFormat": func(b []byte) ([]byte, error) {
+		"StateUpdate":                             acptest.OfUnion(DecodeStateUpdate, AppendStateUpdate, CheckStateUpdate),
+		"StringFormat": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v StringFormat
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"StringMultiSelectItems":      acptest.Of[StringMultiSelectItems](),
 		"StringPropertySchema":        acptest.Of[StringPropertySchema](),
 		"SubagentSessionCapabilities": acptest.Of[SubagentSessionCapabilities](),
 		"SubagentUpdate":              acptest.Of[SubagentUpdate](),
 		"SystemPrompt":                acptest.Of[SystemPrompt](),
-		"SystemPromptMode": func(b []byte) ([]byte, error) {
+		"SystemPromptMode": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v SystemPromptMode
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"Terminal":                   acptest.Of[Terminal](),
 		"TerminalAuthCapabilities":   acptest.Of[TerminalAuthCapabilities](),
 		"TerminalCancelCapabilities": acptest.Of[TerminalCancelCapabilities](),
 		"TerminalCapabilities":       acptest.Of[TerminalCapabilities](),
 		"TerminalExitStatus":         acptest.Of[TerminalExitStatus](),
-		"TerminalId": func(b []byte) ([]byte, error) {
+		"TerminalId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v TerminalID
 			d := jx.New(b)
 			v = TerminalID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"TerminalOutput":             acptest.Of[TerminalOutput](),
 		"TerminalOutputChunk":        acptest.Of[TerminalOutputChunk](),
@@ -558,37 +562,37 @@ var underTest = acptest.Package{
 		"TitledMultiSelectItems":     acptest.Of[TitledMultiSelectItems](),
 		"ToolCallCancelCapabilities": acptest.Of[ToolCallCancelCapabilities](),
 		"ToolCallCapabilities":       acptest.Of[ToolCallCapabilities](),
-		"ToolCallContent":            acptest.OfUnion(DecodeToolCallContent, AppendToolCallContent),
+		"ToolCallContent":            acptest.OfUnion(DecodeToolCallContent, AppendToolCallContent, CheckToolCallContent),
 		"ToolCallContentChunk":       acptest.Of[ToolCallContentChunk](),
-		"ToolCallId": func(b []byte) ([]byte, error) {
+		"ToolCallId": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ToolCallID
 			d := jx.New(b)
 			v = ToolCallID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"ToolCallLocation":          acptest.Of[ToolCallLocation](),
 		"ToolCallPermissionSubject": acptest.Of[ToolCallPermissionSubject](),
-		"ToolCallStatus": func(b []byte) ([]byte, error) {
+		"ToolCallStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ToolCallStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"ToolCallUpdate": acptest.Of[ToolCallUpdate](),
-		"ToolKind": func(b []byte) ([]byte, error) {
+		"ToolKind": func(b []byte) ([]byte, []acptest.Violation, error) {
 			var v ToolKind
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, d.Err()
+			return b, nil, d.Err()
 		},
 		"UnarchiveSessionRequest":             acptest.Of[UnarchiveSessionRequest](),
 		"UnarchiveSessionResponse":            acptest.Of[UnarchiveSessionResponse](),

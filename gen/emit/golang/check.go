@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,6 +108,9 @@ func (g *gen) checks(f *jen.File) {
 					if g.jsonType(*a.v.Type) != "" {
 						do = g.checkValue("v", *a.v.Type)
 					}
+					for _, l := range g.limits(&ir.Field{Type: *a.v.Type, MinItems: a.v.MinItems}, "v") {
+						do = append(do, block(line("if %s", l.broken), line("c.Add(%q, %q)", l.rule, l.message)))
+					}
 					f.Func().Params(jen.Id("v").Id(a.name)).Id("check").Params(c()).Block(do...)
 				}
 			}
@@ -158,7 +162,7 @@ func (g *gen) checkValue(x string, r ir.TypeRef) []jen.Code {
 		t := g.Spec.Resolve(r.Ref)
 		switch {
 		case t.Hand != "":
-			return nil
+			return checkHand(x, t)
 		case t.Kind == ir.EnumStr && !t.Open:
 			return []jen.Code{block(line("if !%s.Known()", x), line(`c.Add("enum", %q)`, "want a value of "+g.goType(r.Ref)))}
 		case g.isInterface(r.Ref):
@@ -183,4 +187,13 @@ func (g *gen) checkValue(x string, r ir.TypeRef) []jen.Code {
 		return []jen.Code{block(line("for %s := range %s", i, x), do...)}
 	}
 	return nil
+}
+
+// checkHand emits the check of a hand-written type, which serves all versions:
+// the id of a request may be null in some of them only.
+func checkHand(x string, t *ir.Type) []jen.Code {
+	if t.Kind != ir.ByType || slices.ContainsFunc(t.Union.Variants, func(v *ir.Variant) bool { return v.Type.Prim == "null" }) {
+		return nil
+	}
+	return []jen.Code{block(line("if %s.IsNull()", x), line(`c.Add("type", "must not be null")`))}
 }

@@ -46,7 +46,7 @@ func (g *gen) testProtocol(f *jen.File, kit func(string) *jen.Statement) {
 		line("return p"))
 }
 
-// testCodec is a function that decodes and encodes a definition.
+// testCodec is a function that decodes, encodes and checks a definition.
 func (g *gen) testCodec(t *ir.Type, kit func(string) *jen.Statement) jen.Code {
 	n := g.goType(t.Name)
 	body := []jen.Code{}
@@ -56,14 +56,19 @@ func (g *gen) testCodec(t *ir.Type, kit func(string) *jen.Statement) jen.Code {
 	case t.Hand != "":
 		return kit("Of").Types(g.hand(t.Hand)).Call()
 	case t.Union != nil && len(t.Fields) == 0:
-		return kit("OfUnion").Call(jen.Id("Decode"+n), jen.Id("Append"+n))
+		return kit("OfUnion").Call(jen.Id("Decode"+n), jen.Id("Append"+n), jen.Id("Check"+n))
 	case t.Kind == ir.String, t.Kind == ir.Integer, t.Kind == ir.EnumInt, t.Kind == ir.EnumStr:
 		body = append(body, line("var v %s", n), line("d := %s(b)", g.in("New")))
 		body = append(body, g.decodeRef("v", t.Name)...)
 		body = append(body, line("d.End()"), line("b = nil"))
 		body = append(body, g.appendValue("v", ir.TypeRef{Ref: t.Name})...)
-		body = append(body, line("return b, d.Err()"))
-		return jen.Func().Params(bytesParam()).Params(jen.Index().Byte(), jen.Error()).Block(body...)
+		found := jen.Code(jen.Nil())
+		if check := g.checkValue("v", ir.TypeRef{Ref: t.Name}); check != nil {
+			body = append(append(body, line("var c %s", g.in("Check"))), check...)
+			found = line("%s(&c)", g.in("Violations").Types(kit("Violation")))
+		}
+		body = append(body, line("return b, %s, d.Err()", found))
+		return jen.Func().Params(bytesParam()).Params(jen.Index().Byte(), jen.Index().Add(kit("Violation")), jen.Error()).Block(body...)
 	}
 	return kit("Of").Types(jen.Id(n)).Call()
 }

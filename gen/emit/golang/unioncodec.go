@@ -1,6 +1,8 @@
 package golang
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -94,12 +96,21 @@ func (g *gen) decodeArm(union string, a arm, outer string) []jen.Code {
 }
 
 // decodeByKeys emits the decoder of a union whose variants differ in their
-// required members. The first that has all of them is it.
+// required members. The first that has all of them is it; where exactly one
+// may fit, having those of another one as well is an error.
 func (g *gen) decodeByKeys(f *jen.File, n string, u *ir.Union) {
 	var body []jen.Code
 	var want []string
-	for _, a := range g.arms[n] {
-		body = append(body, block(line("if d.HasKeys(%s)", quoted(a.v.Keys)), g.decodeArm(n, a, "outer")...))
+	for i, a := range g.arms[n] {
+		decode := g.decodeArm(n, a, "outer")
+		for _, b := range g.arms[n][i+1:] {
+			if u.Keyword == "oneOf" && !within(a.v.Keys, b.v.Keys) && !within(b.v.Keys, a.v.Keys) {
+				both := fmt.Sprintf("either a member %s, or %s", strings.Join(a.v.Keys, " and "), strings.Join(b.v.Keys, " and "))
+				decode = append([]jen.Code{block(line("if d.HasKeys(%s)", quoted(b.v.Keys)),
+					line("d.NoVariant(d.Mark(), %q, %q)", n, both), line("return nil"))}, decode...)
+			}
+		}
+		body = append(body, block(line("if d.HasKeys(%s)", quoted(a.v.Keys)), decode...))
 		want = append(want, strings.Join(a.v.Keys, " and "))
 	}
 	if len(g.arms[n]) == 1 { // nothing to choose: let the variant say what is wrong
@@ -108,6 +119,10 @@ func (g *gen) decodeByKeys(f *jen.File, n string, u *ir.Union) {
 		body = append(body, line("d.NoVariant(d.Mark(), %q, %q)", n, "a member "+strings.Join(want, ", or ")), line("return nil"))
 	}
 	f.Func().Id("decode"+n).Params(g.dec(), g.outer()).Id(n).Block(body...)
+}
+
+func within(some, all []string) bool {
+	return !slices.ContainsFunc(some, func(s string) bool { return !slices.Contains(all, s) })
 }
 
 func (g *gen) appendTag(tag, value string) []jen.Code {

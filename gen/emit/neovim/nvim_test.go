@@ -6,20 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-)
 
-// editors are the Neovims to test in. In CI there must be some.
-func editors(t *testing.T) []string {
-	t.Helper()
-	list := filepath.SplitList(os.Getenv("HERMES_NVIM"))
-	if len(list) == 0 && os.Getenv("CI") != "" {
-		t.Fatal("HERMES_NVIM names no Neovim")
-	}
-	if len(list) == 0 {
-		t.Skip("HERMES_NVIM names no Neovim; make test sets it")
-	}
-	return list
-}
+	"github.com/hermes-nvim/hermes/test/editors"
+)
 
 // TestNeovimTakesTheFiles writes what is generated into an empty plugin and
 // loads it there.
@@ -29,7 +18,7 @@ func TestNeovimTakesTheFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, nvim := range editors(t) {
+	for _, program := range editors.All(t) {
 		dir := t.TempDir()
 		for path, data := range files(t) {
 			file := filepath.Join(dir, path)
@@ -40,12 +29,12 @@ func TestNeovimTakesTheFiles(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		cmd := exec.Command(nvim, "--clean", "--headless", "-l", script)
+		cmd := exec.Command(program.Path, "--clean", "--headless", "-l", script)
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 		out, err := cmd.CombinedOutput()
 		if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "taken") {
-			t.Errorf("%s: %v\n%s", nvim, err, out)
+			t.Errorf("%s: %v\n%s", program.Path, err, out)
 		}
 	}
 }

@@ -22,16 +22,15 @@ import (
 // Run serves one client over t until the connection ends or ctx is done. It is
 // no error when the client hangs up.
 func Run(ctx context.Context, t transport.Transport, log *slog.Logger) error {
-	a := &agent{sessions: map[acp.SessionID]*session{}, connected: make(chan struct{}), exit: os.Exit}
-	a.conn = runtime.NewConn(t, acp.AgentSide(a), runtime.Options{Server: true, Logger: log})
-	a.client = acp.Client{Conn: a.conn}
-	close(a.connected)
+	conn := runtime.Connect(t, func(c *runtime.Conn) acp.Handler {
+		return acp.AgentSide(&agent{conn: c, client: acp.Client{Conn: c}, sessions: map[acp.SessionID]*session{}, exit: os.Exit})
+	}, runtime.Options{Server: true, Logger: log})
 	select {
 	case <-ctx.Done():
-		return errors.Join(context.Cause(ctx), a.conn.Close())
-	case <-a.conn.Done():
+		return errors.Join(context.Cause(ctx), conn.Close())
+	case <-conn.Done():
 	}
-	if err := a.conn.Err(); !errors.Is(err, io.EOF) {
+	if err := conn.Err(); !errors.Is(err, io.EOF) {
 		return err
 	}
 	return nil
@@ -41,10 +40,9 @@ func Run(ctx context.Context, t transport.Transport, log *slog.Logger) error {
 type agent struct {
 	acp.UnimplementedAgentHandler
 
-	conn      *runtime.Conn
-	client    acp.Client
-	connected chan struct{} // closed once conn and client are set
-	exit      func(code int)
+	conn   *runtime.Conn
+	client acp.Client
+	exit   func(code int)
 
 	mu       sync.Mutex              // guards what follows, and the sessions
 	can      *acp.ClientCapabilities // set once
@@ -75,7 +73,6 @@ var pauses = map[acp.SessionConfigValueID]time.Duration{paceBrisk: 15 * time.Mil
 
 // Initialize tells what this agent can do and learns what the client can.
 func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	<-a.connected
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.can != nil {

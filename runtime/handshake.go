@@ -1,0 +1,90 @@
+package runtime
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// handshake keeps the order of messages that initialize demands of a client,
+// on the agent's side (Options.Handshake). The reader asks it about requests in
+// wire order; it learns the version from the answer to initialize.
+//
+// A failed initialize changes nothing, so that it can be tried again. Once one
+// has succeeded another may follow: at any time in version 1, before any other
+// request from version 2 on.
+type handshake struct {
+	mu      sync.Mutex
+	version int           // agreed on; 0 before
+	others  bool          // a request other than initialize has come since
+	running chan struct{} // closed when the initialize that runs has ended; nil when none runs
+}
+
+var (
+	errNotInitialized = errors.New("initialize comes first")
+	errInitializing   = errors.New("initialize is not answered yet")
+	errInitialized    = errors.New("initialize cannot be repeated after other requests")
+	errNullID         = errors.New("the id must be a string or an integer")
+)
+
+// admit says whether a request may be served, and what it has to wait for.
+func (h *handshake) admit(req *request) (wait <-chan struct{}, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.version >= 2 && req.key.IsNull():
+		return nil, errNullID
+	case req.method != acp.MethodInitialize:
+		if h.version == 0 && h.running == nil {
+			return nil, fmt.Errorf("%s: %w", req.method, errNotInitialized)
+		}
+		h.others = true
+		return h.running, nil
+	case h.running != nil:
+		return nil, errInitializing
+	case h.version >= 2 && h.others:
+		return nil, errInitialized
+	}
+	h.running = make(chan struct{})
+	return nil, nil
+}
+
+// end ends the initialize that runs: with the text of its result, or nil when
+// it failed.
+func (h *handshake) end(result json.RawMessage) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if result != nil {
+		v, _ := protocolVersion(result)
+		h.version = max(v, 1)
+	}
+	close(h.running)
+	h.running = nil
+}
+
+// done reports whether an initialize has succeeded.
+func (h *handshake) done() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.version != 0
+}
+
+// protocolVersion returns the protocolVersion of the params or the result of
+// initialize, and false when there is none that could be one.
+func protocolVersion(text json.RawMessage) (int, bool) {
+	if len(text) == 0 || text[0] != '{' {
+		return 0, false
+	}
+	raw, _ := acp.Extra(text).Get("protocolVersion")
+	if len(raw) == 0 || raw[0] == 'n' || raw[0] == '"' {
+		return 0, false
+	}
+	var v uint16
+	if json.Unmarshal(raw, &v) != nil {
+		return 0, false
+	}
+	return int(v), true
+}

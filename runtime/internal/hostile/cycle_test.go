@@ -1,0 +1,97 @@
+//go:build unix
+
+package hostile
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/client"
+	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+)
+
+// polite is an agent that writes a file, runs a command it never releases, and
+// waits for the cancel.
+const polite = `hear initialize
+say {"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":1}}
+hear session/new
+say {"jsonrpc":"2.0","id":$ID,"result":{"sessionId":"s"}}
+hear session/prompt
+say {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hi"}}}}
+say {"jsonrpc":"2.0","id":0,"method":"fs/write_text_file","params":{"sessionId":"s","path":"DIR/out.txt","content":"one\ntwo\n"}}
+say {"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"sessionId":"s","command":"sleep","args":["600"]}}
+hear session/cancel
+say {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}
+untilEOF`
+
+// K2: connecting, prompting, cancelling and closing leaves no goroutine, no
+// descriptor, no process and no file, however often.
+func TestAThousandCyclesLeaveNothing(t *testing.T) {
+	leak.Check(t)
+	cycles := 1000
+	if testing.Short() {
+		cycles = 50
+	}
+	tmp := t.TempDir()
+	t.Setenv("TMPDIR", tmp)
+	repeat(t, func(t *testing.T, _ int) {
+		workers(cycles, func(int) { cycle(t) })
+		left, err := os.ReadDir(tmp)
+		if err != nil || len(left) > 0 {
+			t.Errorf("files are left: %v %v", left, err)
+		}
+	})
+}
+
+func cycle(t *testing.T) {
+	dir, err := os.MkdirTemp("", "cycle")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() {
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) != 1 || entries[0].Name() != "out.txt" {
+			t.Errorf("the workspace holds %v %v", entries, err)
+		}
+		os.RemoveAll(dir)
+	}()
+	p := start(t, strings.ReplaceAll(polite, "DIR", dir))
+	s := client.New(client.Options{ApproveCommand: client.AllowCommands})
+	c := runtime.NewConn(p.Transport(), acp.ClientSide(s), runtime.Options{})
+	a := acp.Agent{Conn: c}
+	ctx := t.Context()
+	_, err = a.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1})
+	var r *acp.NewSessionResponse
+	if err == nil {
+		r, err = s.NewSession(ctx, a, &acp.NewSessionRequest{Cwd: dir})
+	}
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	done := make(chan error, 1)
+	go func() {
+		answer, err := a.Prompt(ctx, &acp.PromptRequest{SessionID: r.SessionID, Prompt: []acp.ContentBlock{&acp.TextContent{Text: "x"}}})
+		if err == nil && answer.StopReason != acp.StopReasonCancelled {
+			err = errors.New("stopped with " + string(answer.StopReason))
+		}
+		done <- err
+	}()
+	for end := time.Now().Add(soon); c.Stats().Sent < 5; time.Sleep(time.Millisecond) { // both requests are answered
+		if time.Now().After(end) {
+			t.Error("the agent's requests are not answered")
+			break
+		}
+	}
+	s.Cancel(r.SessionID)
+	if err := errors.Join(a.Cancel(ctx, &acp.CancelNotification{SessionID: r.SessionID}), <-done, s.Close()); err != nil {
+		t.Error(err)
+	}
+	closed(t, "cycle", c, p)
+}

@@ -1,0 +1,56 @@
+// Package process is what running other people's programs needs, whoever runs
+// them: a chosen environment, a process group of their own, and an end that
+// reaches all of it.
+package process
+
+import (
+	"os"
+	"slices"
+	"strings"
+)
+
+// everyProgram names the variables every program gets; a final * stands for any
+// rest. Anything else may be a secret, so somebody has to name it.
+var everyProgram = []string{
+	"PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_*", "TERM", "TMPDIR", "TZ", "XDG_*",
+	// What programs on Windows do not start without.
+	"SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP",
+	"USERNAME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAM*",
+}
+
+// Environ returns those variables of this process that every program needs, and
+// those that more names.
+func Environ(more []string) []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if name := Name(v); listed(everyProgram, name) || listed(more, name) {
+			env = append(env, v)
+		}
+	}
+	return env
+}
+
+// Name returns the name of the variable in "NAME=value".
+func Name(variable string) string {
+	name, _, _ := strings.Cut(variable, "=")
+	return name
+}
+
+func listed(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if prefix, ok := strings.CutSuffix(p, "*"); ok {
+			return len(name) >= len(prefix) && SameName(name[:len(prefix)], prefix)
+		}
+		return SameName(p, name)
+	})
+}
+
+// Lookup returns the value of a variable in env; the last one counts.
+func Lookup(env []string, name string) string {
+	for _, kv := range slices.Backward(env) {
+		if n, v, ok := strings.Cut(kv, "="); ok && SameName(n, name) {
+			return v
+		}
+	}
+	return ""
+}

@@ -1,0 +1,266 @@
+// Package preset knows agents by name: how each is started, installed and
+// logged in to, and in what it differs from what a client may expect. The
+// presets are data; users override them, and add others from their own file or
+// from an ACP agent registry.
+package preset
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/runtime/agent"
+)
+
+// Preset says how an agent is started and what a client has to know about it.
+type Preset struct {
+	Name    string   `json:"-"`
+	Title   string   `json:"title,omitempty"`
+	Aliases []string `json:"aliases,omitempty"` // other names it is known by
+
+	Command string            `json:"command,omitempty"` // program, found as agent.Command says
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	PassEnv []string          `json:"pass_env,omitempty"` // see agent.Command
+	Cwd     string            `json:"cwd,omitempty"`      // of the process
+	// Self says that the program is the one that runs, whatever its name.
+	Self bool `json:"self,omitempty"`
+
+	Install string `json:"install,omitempty"` // what to do when the program is missing
+	Auth    string `json:"auth,omitempty"`    // how one logs in
+	Website string `json:"website,omitempty"`
+	Quirks  Quirks `json:"quirks,omitzero"`
+}
+
+// Quirks is what a client has to do differently for an agent.
+type Quirks struct {
+	// MissingFileEmpty: the agent creates a file only when reading it, before it
+	// exists, gives empty content in place of an error.
+	MissingFileEmpty bool `json:"missing_file_empty,omitempty"`
+	// OneSession: the agent sends the updates of one session under the ids of
+	// all sessions of its process. Start a process for each session.
+	OneSession bool `json:"one_session,omitempty"`
+	// ShellLines: terminal/create carries a whole shell line in command, without
+	// args; it needs a shell. Approval must show that.
+	ShellLines bool `json:"shell_lines,omitempty"`
+	// NoIdleCancel: a session/cancel while no turn runs cancels the next one.
+	NoIdleCancel bool `json:"no_idle_cancel,omitempty"`
+	// IgnoresEOF: the agent does not exit when its standard input is closed; a
+	// signal does it, and there is no use in waiting before it.
+	IgnoresEOF bool `json:"ignores_eof,omitempty"`
+	// LegacyModels: models are listed in the answer to session/new, outside the
+	// protocol, and chosen with session/set_model.
+	LegacyModels bool `json:"legacy_models,omitempty"`
+}
+
+//go:embed presets.json
+var builtin []byte
+
+// Set is a collection of presets. Its methods do not change it.
+type Set struct {
+	byName  map[string]Preset
+	aliases map[string]string
+}
+
+// Builtin returns the presets that come with this package.
+func Builtin() *Set {
+	s, err := Read("presets.json", bytes.NewReader(builtin))
+	if err != nil {
+		panic(err) // a test reads it
+	}
+	return s
+}
+
+// ErrUnknown is what Find reports for a name that no preset has.
+var ErrUnknown = errors.New("unknown agent")
+
+// maxFile bounds a file of presets and a registry, in bytes.
+const maxFile = 8 << 20
+
+// Read reads presets, one JSON object with a member for each; file is for
+// messages. Members it does not know are refused: they are likely misspelt.
+func Read(file string, r io.Reader) (*Set, error) {
+	data, err := readAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	s := &Set{byName: map[string]Preset{}}
+	if err := dec.Decode(&s.byName); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, place(data, err))
+	}
+	if _, err := dec.Token(); err != io.EOF {
+		return nil, fmt.Errorf("%s: something follows the object", file)
+	}
+	for name, p := range s.byName {
+		p.Name = name
+		s.byName[name] = p
+	}
+	return s, s.index(file)
+}
+
+// place adds the line to an error of the JSON decoder that has an offset.
+func place(data []byte, err error) error {
+	var offset int64
+	if e := (*json.SyntaxError)(nil); errors.As(err, &e) {
+		offset = e.Offset
+	} else if e := (*json.UnmarshalTypeError)(nil); errors.As(err, &e) {
+		offset = e.Offset
+	} else {
+		return err
+	}
+	return fmt.Errorf("line %d: %w", 1+bytes.Count(data[:min(int(offset), len(data))], []byte("\n")), err)
+}
+
+// ReadFile is Read of a file. A missing one is an empty Set.
+func ReadFile(path string) (*Set, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &Set{}, nil
+	} else if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(path, f)
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("more than %d bytes", maxFile)
+	}
+	return data, err
+}
+
+// index checks the names and fills in the aliases.
+func (s *Set) index(file string) error {
+	s.aliases = map[string]string{}
+	for _, name := range s.Names() {
+		if name == "" || strings.ContainsAny(name, " \t\r\n/") {
+			return fmt.Errorf("%s: %q is no name for an agent", file, name)
+		}
+		for _, alias := range s.byName[name].Aliases {
+			if other, taken := s.aliases[alias]; taken {
+				return fmt.Errorf("%s: %q is an alias of %s and of %s", file, alias, other, name)
+			} else if _, taken := s.byName[alias]; taken {
+				return fmt.Errorf("%s: %q is an alias of %s and an agent of its own", file, alias, name)
+			}
+			s.aliases[alias] = name
+		}
+	}
+	return nil
+}
+
+// Names returns the names of the presets, sorted, without aliases.
+func (s *Set) Names() []string { return slices.Sorted(maps.Keys(s.byName)) }
+
+// Find returns the preset of a name or an alias.
+func (s *Set) Find(name string) (Preset, error) {
+	if real, ok := s.aliases[name]; ok {
+		name = real
+	}
+	p, ok := s.byName[name]
+	if !ok {
+		return p, fmt.Errorf("%w %q; known agents: %s", ErrUnknown, name, strings.Join(s.Names(), ", "))
+	}
+	return p, nil
+}
+
+// With returns s with the presets of over merged in: see Preset.Over. A name in
+// over may be an alias of s; one that is new is added.
+func (s *Set) With(over *Set) *Set {
+	merged := &Set{byName: maps.Clone(s.byName), aliases: maps.Clone(s.aliases)}
+	if merged.byName == nil {
+		merged.byName, merged.aliases = map[string]Preset{}, map[string]string{}
+	}
+	for _, name := range over.Names() {
+		p := over.byName[name]
+		if real, ok := merged.aliases[name]; ok {
+			name = real
+		}
+		base := merged.byName[name]
+		base.Name = name
+		merged.byName[name] = base.Over(p)
+		for _, alias := range p.Aliases {
+			if _, taken := merged.byName[alias]; !taken {
+				merged.aliases[alias] = name
+			}
+		}
+	}
+	return merged
+}
+
+// Over returns p with the members that o sets replaced. A new command comes
+// with its own arguments; environments are merged; quirks are added.
+func (p Preset) Over(o Preset) Preset {
+	set := func(to *string, from string) {
+		if from != "" {
+			*to = from
+		}
+	}
+	if o.Command != "" || o.Self {
+		p.Command, p.Self, p.Args = o.Command, o.Self, nil
+	}
+	if o.Args != nil {
+		p.Args = o.Args
+	}
+	set(&p.Title, o.Title)
+	set(&p.Cwd, o.Cwd)
+	set(&p.Install, o.Install)
+	set(&p.Auth, o.Auth)
+	set(&p.Website, o.Website)
+	p.Aliases = slices.Concat(p.Aliases, o.Aliases)
+	p.PassEnv = slices.Concat(p.PassEnv, o.PassEnv)
+	env := maps.Clone(p.Env)
+	if env == nil {
+		env = map[string]string{}
+	}
+	maps.Copy(env, o.Env)
+	p.Env = env
+	p.Quirks = p.Quirks.or(o.Quirks)
+	return p
+}
+
+func (q Quirks) or(o Quirks) Quirks {
+	return Quirks{
+		MissingFileEmpty: q.MissingFileEmpty || o.MissingFileEmpty,
+		OneSession:       q.OneSession || o.OneSession,
+		ShellLines:       q.ShellLines || o.ShellLines,
+		NoIdleCancel:     q.NoIdleCancel || o.NoIdleCancel,
+		IgnoresEOF:       q.IgnoresEOF || o.IgnoresEOF,
+		LegacyModels:     q.LegacyModels || o.LegacyModels,
+	}
+}
+
+// Program is the program to run: Command, or the running program for one with
+// Self.
+func (p Preset) Program() string {
+	if !p.Self {
+		return p.Command
+	}
+	if path, err := os.Executable(); err == nil {
+		return path
+	}
+	return os.Args[0]
+}
+
+// Process returns the command that starts the agent.
+func (p Preset) Process() agent.Command {
+	c := agent.Command{Path: p.Program(), Args: p.Args, Dir: p.Cwd, PassEnv: p.PassEnv}
+	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
+		c.Env = append(c.Env, name+"="+p.Env[name])
+	}
+	if p.Quirks.IgnoresEOF {
+		c.EOFWait = shortWait
+	}
+	return c
+}

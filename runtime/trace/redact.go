@@ -1,0 +1,255 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// hidden takes the place of a secret.
+const hidden = "[redacted]"
+
+// Redact replaces the secrets in a message or line and says whether there were
+// any. Everything else stays byte for byte, so a message remains a message. The
+// result aliases b when nothing changed. What counts as a secret:
+//
+//   - by position: values of environment variables and of headers, answers to
+//     elicitations;
+//   - by name: strings below members called authorization, password, cookie,
+//     api_key, token, secret and their like, in any spelling;
+//   - by shape: keys with known prefixes, bearer tokens, JSON web tokens,
+//     private key blocks, passwords in URLs, name=value pairs with such names,
+//     long random text.
+//
+// It errs on the side of hiding, and cannot find a secret that looks like an
+// ordinary word in an ordinary place: treat recordings with care.
+func Redact(b []byte) ([]byte, bool) {
+	if !isMessage(b) {
+		return redactText(b, true)
+	}
+	w := walker{b: b}
+	w.value(place{})
+	if w.copied == 0 {
+		return b, false
+	}
+	return append(w.out, b[w.copied:]...), true
+}
+
+// place is where in a message a value is.
+type place struct {
+	parent, name string // members it belongs to, the inner one last; lists do not count
+	secret       bool   // all strings and numbers below are hidden
+	pairs        bool   // a list of {name, value}, or an object
+	plain        bool   // an id or a path: long random text is what it is for
+}
+
+// walker walks valid JSON text and rewrites strings.
+type walker struct {
+	b      []byte
+	p      int
+	out    []byte
+	copied int // b[:copied] is in out
+}
+
+func (w *walker) space() {
+	for w.b[w.p] <= ' ' {
+		w.p++
+	}
+}
+
+// str passes over the string at the cursor and returns what is between the quotes.
+func (w *walker) str() []byte {
+	start := w.p + 1
+	for w.p = start; w.b[w.p] != '"'; w.p++ {
+		if w.b[w.p] == '\\' {
+			w.p++
+		}
+	}
+	w.p++
+	return w.b[start : w.p-1]
+}
+
+func (w *walker) replace(from, to int, text []byte) {
+	w.out = append(append(w.out, w.b[w.copied:from]...), text...)
+	w.copied = to
+}
+
+func (w *walker) value(at place) {
+	w.space()
+	switch w.b[w.p] {
+	case '{':
+		w.object(at)
+	case '[':
+		w.p++
+		for w.space(); w.b[w.p] != ']'; w.space() {
+			if w.b[w.p] == ',' {
+				w.p++
+				continue
+			}
+			w.value(at)
+		}
+		w.p++
+	case '"':
+		start := w.p
+		text := w.str()
+		if at.secret {
+			if len(text) > 0 {
+				w.replace(start+1, w.p-1, []byte(hidden))
+			}
+		} else if masked, changed := redactString(text, !at.plain); changed {
+			w.replace(start+1, w.p-1, masked)
+		}
+	default:
+		start := w.p
+		for w.p < len(w.b) && strings.IndexByte(",]} \t\r", w.b[w.p]) < 0 {
+			w.p++
+		}
+		if c := w.b[start]; at.secret && (c == '-' || c >= '0' && c <= '9') {
+			w.replace(start, w.p, []byte(`"`+hidden+`"`))
+		}
+	}
+}
+
+func (w *walker) object(at place) {
+	w.p++
+	for w.space(); w.b[w.p] != '}'; w.space() {
+		if w.b[w.p] == ',' {
+			w.p++
+			continue
+		}
+		name := string(w.str())
+		w.space()
+		w.p++ // the colon
+		w.space()
+		w.value(at.member(name, w.b[w.p]))
+	}
+	w.p++
+}
+
+// member is the place of a member whose value begins with first, in an object
+// at p.
+func (p place) member(name string, first byte) place {
+	flat := flatten(name)
+	m := place{parent: p.name, name: flat, secret: p.secret, plain: isPlain(flat)}
+	switch {
+	case flat == "env" || strings.HasSuffix(flat, "headers"):
+		m.secret, m.pairs = true, true
+	case p.pairs && flat == "name":
+		m.secret = false
+	case isSecretName(flat):
+		m.secret = true
+	case p.parent == "" && p.name == "result" && flat == "content" && first == '{':
+		m.secret = true // the answers to an elicitation; nothing else has an object there
+	}
+	return m
+}
+
+// flatten takes the spelling out of a name: api-key, apiKey and API_KEY are one.
+func flatten(name string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			return r + 'a' - 'A'
+		case r >= 'a' && r <= 'z', r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}, name)
+}
+
+var (
+	secretNames = []string{
+		"authorization", "passwd", "passphrase", "cookie", "cookies", "jwt", "bearer", "otp", "onetimecode",
+		"credential", "credentials", "privatekey", "accesskey", "accesskeyid", "secretkey", "sessionkey", "signingkey",
+		"secrets", "tokens",
+	}
+	secretEnds = []string{"token", "apikey", "password", "secret", "authorization", "cookie", "secretaccesskey"}
+	notSecret  = []string{"progresstoken", "pagetoken", "nextpagetoken"}
+	plainEnds  = []string{"id", "path", "uri", "url", "cwd", "cursor", "sha256", "hash"}
+)
+
+func isSecretName(flat string) bool {
+	return slices.Contains(secretNames, flat) || !slices.Contains(notSecret, flat) &&
+		slices.ContainsFunc(secretEnds, func(e string) bool { return strings.HasSuffix(flat, e) })
+}
+
+func isPlain(flat string) bool {
+	return slices.ContainsFunc(plainEnds, func(e string) bool { return strings.HasSuffix(flat, e) })
+}
+
+// redactCommand hides the secrets in the words of a command: by shape, and the
+// values of flags with such names.
+func redactCommand(words []string) []string {
+	var out []string
+	next := false
+	for _, word := range words {
+		masked, _ := redactText([]byte(word), true)
+		flag, _, joined := strings.Cut(word, "=")
+		isFlag := strings.HasPrefix(word, "-")
+		switch {
+		case next && !isFlag:
+			masked = []byte(hidden)
+		case joined && isSecretName(flatten(flag)):
+			masked = []byte(flag + "=" + hidden)
+		}
+		next = isFlag && !joined && isSecretName(flatten(word))
+		out = append(out, string(masked))
+	}
+	return out
+}
+
+// redactString is redactText for the inside of a JSON string.
+func redactString(b []byte, random bool) ([]byte, bool) {
+	var s string
+	if bytes.IndexByte(b, '\\') < 0 {
+		return redactText(b, random)
+	} else if json.Unmarshal(slices.Concat([]byte{'"'}, b, []byte{'"'}), &s) != nil {
+		return b, false
+	}
+	masked, changed := redactText([]byte(s), random)
+	if !changed {
+		return b, false
+	}
+	masked, _ = json.Marshal(string(masked)) // strings always encode
+	return masked[1 : len(masked)-1], true
+}
+
+// redactText hides what has the shape of a secret. random says whether long
+// random text counts.
+func redactText(b []byte, random bool) ([]byte, bool) {
+	if len(b) < minSecret {
+		return b, false
+	}
+	var spans [][2]int
+	if mayHold(b) {
+		for _, s := range shapes {
+			spans = append(spans, s.find(b)...)
+		}
+	}
+	if random {
+		spans = append(spans, randomRuns(b)...)
+	}
+	if len(spans) == 0 {
+		return b, false
+	}
+	slices.SortFunc(spans, func(x, y [2]int) int { return x[0] - y[0] })
+	var out []byte
+	at := 0
+	for _, s := range spans {
+		if s[1] <= at {
+			continue
+		}
+		if s[0] >= at {
+			out = append(append(out, b[at:s[0]]...), hidden...)
+		}
+		at = s[1]
+	}
+	return append(out, b[at:]...), true
+}
+
+// mayHold is a cheap test that most texts fail.
+func mayHold(b []byte) bool {
+	return len(b) >= minSecret && (bytes.ContainsAny(b, "=:-_. ") || !utf8.Valid(b))
+}

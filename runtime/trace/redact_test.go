@@ -1,0 +1,121 @@
+package trace
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+)
+
+// The canary has no shape of its own: only its place or its name gives it away.
+const canary = "canary sings"
+
+var canaries = []struct {
+	place  string // Definition.member of the protocol, or what it is
+	secret string
+	line   string // SECRET stands for the secret
+}{
+	{"EnvVariable.value", canary, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[{"name":"m","command":"c","args":[],"env":[{"name":"A","value":"SECRET"}]}]}}`},
+	{"HttpHeader.value", canary, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[{"type":"http","name":"m","url":"http://x","headers":[{"name":"X-Thing","value":"SECRET"}]}]}}`},
+	{"AuthMethodTerminal.env", canary, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"authMethods":[{"type":"terminal","id":"t","name":"T","args":[],"env":{"LOGIN":"SECRET"}}]}}`},
+	{"SetProviderRequest.headers", canary, `{"jsonrpc":"2.0","id":1,"method":"providers/set","params":{"id":"p","headers":{"X-Thing":"SECRET"}}}`},
+	{"environment of a terminal", canary, `{"jsonrpc":"2.0","id":3,"method":"terminal/create","params":{"sessionId":"s","command":"x","env":[{"value":"SECRET","name":"A"}]}}`},
+	{"answer to an elicitation", canary, `{"jsonrpc":"2.0","id":3,"result":{"action":"accept","content":{"answer":"SECRET"}}}`},
+	{"numeric answer to an elicitation", "987654", `{"jsonrpc":"2.0","id":3,"result":{"action":"accept","content":{"pin":SECRET}}}`},
+	{"name in _meta", canary, `{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"k","_meta":{"gateway":{"api-key":"SECRET"}}}}`},
+	{"name in raw input", canary, `{"jsonrpc":"2.0","method":"session/update","params":{"update":{"rawInput":{"userPassword":["SECRET"]}}}}`},
+	{"cookies", canary, `{"jsonrpc":"2.0","method":"_x","params":{"Cookie":"SECRET"}}`},
+	{"prompt", "sk-ant-api03-abcdefghij0123456789", `{"jsonrpc":"2.0","id":2,"method":"session/prompt","params":{"prompt":[{"type":"text","text":"use\nSECRET please"}]}}`},
+	{"error data", "abcdef0123456789", `{"jsonrpc":"2.0","id":2,"error":{"code":-32603,"message":"x","data":"401 for Authorization: Bearer SECRET, retry"}}`},
+	{"JSON web token", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", `{"jsonrpc":"2.0","method":"_x","params":{"note":"got SECRET"}}`},
+	{"URL", "hunter2", `{"jsonrpc":"2.0","method":"_x","params":{"remote":"https://me:SECRET@host/x"}}`},
+	{"private key in a file", "MIIEvQIBADANBg", `{"jsonrpc":"2.0","id":3,"result":{"content":"-----BEGIN PRIVATE KEY-----\nSECRET\n-----END PRIVATE KEY-----\n"}}`},
+	{"nested JSON", "ab12cd34ef", `{"jsonrpc":"2.0","method":"_x","params":{"body":"{\"access_token\":\"SECRET\"}"}}`},
+	{"long random text", "q8Zr2Lk9Vx0PbT4mWn7Yc1Jd5Gf3HsAe6Ui", `{"jsonrpc":"2.0","method":"_x","params":{"state":"see SECRET"}}`},
+	{"standard error", "ghp_0123456789abcdefghijABCDEF", "cloning with SECRET"},
+	{"line that is no JSON", "pass1234", `{"jsonrpc":"2.0","password":"SECRET"`},
+	{"assignment", "zz99yy88", "export FOO_API_KEY=SECRET"},
+	{"cookie header", "sid=abc; other=def", "> Cookie: SECRET"},
+	{"bytes that are no UTF-8", "xoxb-1234567890-abc", "\xff SECRET"},
+}
+
+func TestSecretsAreHiddenWhereverTheyAre(t *testing.T) {
+	t.Parallel()
+	for _, c := range canaries {
+		in := strings.ReplaceAll(c.line, "SECRET", c.secret)
+		got, changed := Redact([]byte(in))
+		if !changed || strings.Contains(string(got), c.secret) || !strings.Contains(string(got), hidden) {
+			t.Errorf("%s: %s", c.place, got)
+		}
+		if json.Valid([]byte(in)) && !json.Valid(got) {
+			t.Errorf("%s: no JSON any more: %s", c.place, got)
+		}
+		if again, changed := Redact(got); changed && string(again) != string(got) {
+			t.Errorf("%s: not stable: %s", c.place, again)
+		}
+	}
+}
+
+// The list of secret positions that String methods hide is the specification of
+// what is hidden by position here.
+func TestEverySecretPositionOfTheProtocolHasACanary(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../../schema/overlay/quirks.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var quirks struct{ Secrets []string }
+	if err := json.Unmarshal(data, &quirks); err != nil || len(quirks.Secrets) == 0 {
+		t.Fatal(err, quirks)
+	}
+	for _, position := range quirks.Secrets {
+		found := false
+		for _, c := range canaries {
+			found = found || c.place == position
+		}
+		if !found {
+			t.Errorf("no canary at %s", position)
+		}
+	}
+}
+
+func TestWhatIsNoSecretStaysByteForByte(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		`{"jsonrpc": "2.0", "id": 0, "result": {"sessionId": "8265d245-96d2-48f8-8bfb-8b5018c22d1a"}}`,
+		`{"params":{"sessionId":"q8Zr2Lk9Vx0PbT4mWn7Yc1Jd5Gf3HsAe6Ui","path":"/home/me/Projects/Some1/Deep2/Folder3/TestThing4.go"}}`,
+		`{"result":{"content":"password: string\nfunc TestTheTokenIsReadFromTheEnvironmentOnce(t *testing.T) {}"}}`,
+		`{"params":{"usage":{"totalTokens":123456,"inputTokens":1},"maxTokens":4000}}`,
+		`{"params":{"text":"the bearer of bad news; basic functionality; sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}`,
+		`{"params":{"env":[{"name":"PATH","value":""}]},"a":[],"b":{},"c":[1,true,null,-2.5e3]}`,
+		"/tmp/TestApproveDecidesWhatTheAgentMayDo1466352148/001/script.jsonl:14: expected TestApproveDecidesWhatTheAgentMayDo1466352148",
+		"Loaded 3 tools in 12 ms", "",
+	} {
+		if got, changed := Redact([]byte(line)); changed || string(got) != line {
+			t.Errorf("%s\nbecame %s", line, got)
+		}
+	}
+}
+
+func TestCommandsHideFlagsNamedLikeSecrets(t *testing.T) {
+	t.Parallel()
+	got := redactCommand([]string{"agent", "--token", "a b", "--api-key=cd", "--verbose", "--password", "--acp"})
+	if want := "agent --token [redacted] --api-key=[redacted] --verbose --password --acp"; strings.Join(got, " ") != want {
+		t.Errorf("%q", got)
+	}
+}
+
+func FuzzRedactKeepsMessagesMessages(f *testing.F) {
+	for _, c := range canaries {
+		f.Add([]byte(strings.ReplaceAll(c.line, "SECRET", c.secret)))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got, changed := Redact(b)
+		if isMessage(b) && !json.Valid(got) {
+			t.Errorf("%q became %q", b, got)
+		}
+		if !changed && string(got) != string(b) {
+			t.Errorf("%q changed", b)
+		}
+	})
+}

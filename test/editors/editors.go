@@ -1,0 +1,39 @@
+// Package editors finds the Neovims that tests run in.
+package editors
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Program is a Neovim.
+type Program struct {
+	Path    string
+	Version string // such as 0.12.4
+}
+
+// All returns the Neovims of HERMES_NVIM, a list like PATH, else the one in
+// PATH. Without any the test is skipped, in CI it fails.
+func All(t testing.TB) []Program {
+	t.Helper()
+	paths := filepath.SplitList(os.Getenv("HERMES_NVIM"))
+	if len(paths) == 0 {
+		paths = []string{"nvim"}
+	}
+	var list []Program
+	for _, path := range paths {
+		out, err := exec.Command(path, "--version").Output()
+		if err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatalf("no Neovim to test with: %v (nothing is skipped in CI; run 'make test')", err)
+			}
+			t.Skipf("no Neovim to test with: %v (run 'make test', or set HERMES_NVIM)", err)
+		}
+		first, _, _ := strings.Cut(string(out), "\n")
+		list = append(list, Program{Path: path, Version: strings.TrimPrefix(first, "NVIM v")})
+	}
+	return list
+}

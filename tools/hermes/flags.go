@@ -1,0 +1,106 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+)
+
+// Exit statuses that are not 0 for success and 1 for an error.
+const (
+	statusUsage       = 2
+	statusStopped     = 3 // the agent refused or reached a limit
+	statusDenied      = 4 // the turn ended, but something in it was not allowed
+	statusTimeout     = 124
+	statusInterrupted = 130
+)
+
+// exit is an error with an exit status. Without Err nothing is printed.
+type exit struct {
+	Status int
+	Err    error
+}
+
+func (e *exit) Error() string {
+	if e.Err == nil {
+		return fmt.Sprintf("exit status %d", e.Status)
+	}
+	return e.Err.Error()
+}
+
+func (e *exit) Unwrap() error { return e.Err }
+
+func usageError(format string, args ...any) error {
+	return &exit{statusUsage, fmt.Errorf(format, args...)}
+}
+
+// flags parses the arguments of a subcommand.
+type flags struct {
+	*flag.FlagSet
+}
+
+// newFlags describes a subcommand; synopsis is what follows its name.
+func newFlags(name, synopsis string, help io.Writer) flags {
+	f := flags{flag.NewFlagSet(name, flag.ContinueOnError)}
+	f.SetOutput(io.Discard)
+	f.Usage = func() {
+		fmt.Fprintf(help, "usage: hermes %s %s\n", name, synopsis)
+		f.SetOutput(help)
+		f.PrintDefaults()
+	}
+	return f
+}
+
+// parse reads flags wherever they stand and returns the other arguments.
+func (f flags) parse(args []string) (rest []string, err error) {
+	for {
+		err := f.Parse(args)
+		switch {
+		case errors.Is(err, flag.ErrHelp):
+			return nil, &exit{Status: 0}
+		case err != nil:
+			return nil, usageError("%w (hermes %s -h lists the flags)", err, f.Name())
+		case f.NArg() == 0:
+			return rest, nil
+		}
+		rest = append(rest, f.Arg(0))
+		args = f.Args()[1:]
+	}
+}
+
+// splitCommand separates the arguments from a command after "--".
+func splitCommand(args []string) (before, command []string) {
+	if i := slices.Index(args, "--"); i >= 0 {
+		return args[:i], args[i+1:]
+	}
+	return args, nil
+}
+
+// finish says what went wrong and returns the exit status.
+func finish(name string, err error) int {
+	if err == nil {
+		return 0
+	}
+	var e *exit
+	if !errors.As(err, &e) {
+		e = &exit{1, err}
+	}
+	if e.Err != nil {
+		fmt.Fprintf(os.Stderr, "hermes %s: %v\n", name, e.Err)
+	}
+	return e.Status
+}
+
+// list is a flag that may be given more than once.
+type list []string
+
+func (l *list) String() string { return strings.Join(*l, " ") }
+
+func (l *list) Set(s string) error {
+	*l = append(*l, s)
+	return nil
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/trace"
+)
+
+// record runs an agent and passes on what it and its client say, byte for byte,
+// while it writes a recording. To both it is not there: standard error, signals
+// and the exit status are passed on as well.
+func record(_ context.Context, args []string, in io.Reader, out io.WriteCloser) error {
+	args, argv := splitCommand(args)
+	flags := newFlags("record", "[--out FILE] [--raw] -- AGENT [ARGUMENT...]", out)
+	path := flags.String("out", "", "write the recording to `FILE` (default: a new file below the user's cache folder, named on standard error)")
+	raw := flags.Bool("raw", false, "keep secrets in the recording")
+	if rest, err := flags.parse(args); err != nil {
+		return err
+	} else if len(rest) > 0 || len(argv) == 0 {
+		return usageError("the agent's command is due after --: hermes record --out FILE -- AGENT [ARGUMENT...]")
+	}
+	if *path == "" {
+		var err error
+		if *path, err = newRecording(argv[0]); err != nil {
+			return err
+		}
+		fmt.Fprintf(os.Stderr, "hermes record: writing %s\n", *path)
+	}
+	cwd, _ := os.Getwd() // for the reader of the recording only
+	w, err := trace.Create(*path, trace.Options{
+		Raw: *raw, Transport: "stdio",
+		Meta: trace.Meta{Program: "hermes record", Version: version, Agent: filepath.Base(argv[0]), Command: argv, Cwd: cwd},
+	})
+	if err != nil {
+		return err
+	}
+	err = proxy(w, argv, in, out)
+	if e := w.Close(); e != nil {
+		fmt.Fprintf(os.Stderr, "hermes record: %s is not complete: %v\n", *path, e)
+	}
+	return passOn(err)
+}
+
+// newRecording names a file for a recording of an agent.
+func newRecording(program string) (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no place for the recording: %w; use --out", err)
+	}
+	dir = filepath.Join(dir, "hermes", "recordings")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("no place for the recording: %w; use --out", err)
+	}
+	name := fmt.Sprintf("%s-%s-%d.jsonl", filepath.Base(program), time.Now().Format("20060102-150405"), os.Getpid())
+	return filepath.Join(dir, name), nil
+}
+
+// lastWords is how long output is passed on that something keeps open after
+// the agent has exited.
+const lastWords = 500 * time.Millisecond
+
+// proxy runs the agent to its end. The error is an *exec.ExitError when it
+// failed.
+func proxy(w *trace.Writer, argv []string, in io.Reader, out io.Writer) error {
+	cmd := exec.Command(argv[0], argv[1:]...)
+	// Pipes of our own: those of package exec would be closed under the readers.
+	var pipes [3][2]*os.File
+	for i := range pipes {
+		r, p, err := os.Pipe()
+		if err != nil {
+			return err
+		}
+		pipes[i] = [2]*os.File{r, p}
+	}
+	stdin, stdout, stderr := pipes[0][1], pipes[1][0], pipes[2][0]
+	theirs := []*os.File{pipes[0][0], pipes[1][1], pipes[2][1]}
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = theirs[0], theirs[1], theirs[2]
+	signals := make(chan os.Signal, 16)
+	signal.Notify(signals, forwarded...)
+	defer signal.Stop(signals)
+	err := cmd.Start()
+	for _, f := range theirs {
+		f.Close()
+	}
+	defer stdout.Close()
+	defer stderr.Close()
+	if err != nil {
+		stdin.Close()
+		w.Note("cannot start: %v", err)
+		return &exit{statusCannotRun(err), fmt.Errorf("cannot start %s: %w", agent.Command{Path: argv[0], Args: argv[1:]}, err)}
+	}
+	ended := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case s := <-signals:
+				if !fromTerminal(s) {
+					cmd.Process.Signal(s)
+				}
+				w.Note("signal %v", s)
+			case <-ended:
+				return
+			}
+		}
+	}()
+	go func() { // ends with this program: a read from a terminal cannot be stopped
+		copyLines(stdin, in, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToAgent})
+		stdin.Close()
+	}()
+	var output sync.WaitGroup
+	output.Go(func() { copyLines(out, stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient}) })
+	line := func(_ trace.Direction, b []byte) error { return w.Line(b) }
+	output.Go(func() { copyLines(os.Stderr, stderr, lines{w: w, add: line, cut: line}) })
+	err = cmd.Wait()
+	close(ended)
+	deadline := time.Now().Add(lastWords)
+	stdout.SetReadDeadline(deadline)
+	stderr.SetReadDeadline(deadline)
+	output.Wait()
+	w.Note("%v", cmd.ProcessState)
+	return err
+}
+
+// copyLines copies bytes as they come and hands the lines among them to l, each
+// before its end is passed on: a question is recorded before its answer.
+func copyLines(to io.Writer, from io.Reader, l lines) {
+	defer l.end()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		l.write(buf[:n])
+		if n > 0 {
+			if _, e := to.Write(buf[:n]); e != nil {
+				return // the other side is gone; ours will notice
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// maxRecorded is the longest line that is recorded, in bytes.
+const maxRecorded = 64 << 20
+
+// lines cuts a stream into lines.
+type lines struct {
+	w        *trace.Writer
+	add, cut func(trace.Direction, []byte) error
+	way      trace.Direction
+	part     []byte
+	skipped  int // bytes of a line that is too long
+}
+
+func (l *lines) write(b []byte) {
+	start := 0
+	for i, c := range b {
+		if c != '\n' {
+			continue
+		}
+		if l.keep(b[start:i]) {
+			l.add(l.way, l.part)
+		}
+		l.next()
+		start = i + 1
+	}
+	l.keep(b[start:])
+}
+
+// keep adds to the line and says whether it is still whole.
+func (l *lines) keep(b []byte) bool {
+	if l.skipped == 0 && len(l.part)+len(b) <= maxRecorded {
+		l.part = append(l.part, b...)
+		return true
+	}
+	l.skipped += len(l.part) + len(b)
+	l.part = nil
+	return false
+}
+
+func (l *lines) next() {
+	if l.skipped > 0 {
+		l.w.Note("a line of %d bytes (%s) was passed on and not recorded: the limit is %d", l.skipped, l.way, maxRecorded)
+	}
+	l.skipped = 0
+	if l.part = l.part[:0]; cap(l.part) > 1<<20 {
+		l.part = nil
+	}
+}
+
+func (l *lines) end() {
+	if len(l.part) > 0 {
+		l.cut(l.way, l.part)
+	}
+	l.next()
+}
+
+// statusCannotRun is what a shell exits with for a program it cannot run.
+func statusCannotRun(err error) int {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		return 127
+	}
+	return 126
+}
+
+// passOn turns the end of the agent into that of this program: the same exit
+// status, or death by the same signal.
+func passOn(err error) error {
+	var failed *exec.ExitError
+	if !errors.As(err, &failed) {
+		return err
+	}
+	if status, ok := failed.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		dieBy(status.Signal())
+		return &exit{Status: 128 + int(status.Signal())}
+	}
+	return &exit{Status: failed.ExitCode()}
+}

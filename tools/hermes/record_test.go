@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/trace"
+)
+
+func TestARecordedAgentLooksLikeItself(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	input := "no JSON\n\xff\xfe raw\r\n\n" + strings.Repeat("x", 200_000) + "\n{\"password\":\"hunter22\"}\nno end"
+	cmd := hermes(t, dir, "record", "--out", "r.jsonl", "--", "sh", "-c", "cat; printf 'to stderr' >&2; exit 7")
+	cmd.Stdin = strings.NewReader(input)
+	out, errs, status := end(t, cmd)
+	if status != 7 || out != input || errs != "to stderr" {
+		t.Errorf("%d, %d bytes, %q", status, len(out), errs)
+	}
+	rec := readRecording(t, filepath.Join(dir, "r.jsonl"))
+	said := map[trace.Direction][]string{}
+	for _, r := range rec.Records {
+		said[r.Direction] = append(said[r.Direction], string(r.Bytes))
+	}
+	want := strings.Split(strings.ReplaceAll(input, "hunter22", "[redacted]"), "\n")
+	for _, d := range []trace.Direction{trace.ToAgent, trace.ToClient} {
+		if strings.Join(said[d], "\n") != strings.Join(want, "\n") {
+			t.Errorf("%s: %.300q", d, said[d])
+		}
+	}
+	if strings.Join(said[trace.Stderr], "|") != "to stderr" || strings.Join(said[trace.Note], "|") != "exit status 7" {
+		t.Errorf("%q", said)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "r.jsonl")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info, err)
+	}
+}
+
+func TestRawKeepsSecretsAndTheFileIsNamed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := hermes(t, dir, "record", "--raw", "--", "cat")
+	cmd.Stdin = strings.NewReader("{\"password\":\"hunter22\"}\n")
+	_, errs, status := end(t, cmd)
+	path, ok := strings.CutPrefix(strings.TrimSpace(errs), "hermes record: writing ")
+	if status != 0 || !ok || !strings.HasPrefix(path, dir) || !strings.Contains(readFile(t, path), "hunter22") {
+		t.Errorf("%d, %s", status, errs)
+	}
+}
+
+func TestSignalsAreForwardedAndDeathByOneIsPassedOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := hermes(t, dir, "record", "--out", "r.jsonl", "--", "sh", "-c", "trap 'echo got it; exit 9' TERM; echo ready; while :; do sleep 0.05; done")
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 100)
+	n, _ := out.Read(buf)
+	cmd.Process.Signal(syscall.SIGTERM)
+	m, _ := out.Read(buf[n:])
+	cmd.Wait()
+	if got := string(buf[:n+m]); got != "ready\ngot it\n" || cmd.ProcessState.ExitCode() != 9 {
+		t.Errorf("%q, %v", got, cmd.ProcessState)
+	}
+	for signal, want := range map[string]syscall.Signal{"TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL} {
+		cmd := hermes(t, dir, "record", "--out", "k-"+signal, "--", "sh", "-c", "kill -"+signal+" $$")
+		_, errs, _ := end(t, cmd)
+		if s := cmd.ProcessState.Sys().(syscall.WaitStatus); !s.Signaled() || s.Signal() != want {
+			t.Errorf("%v, %s", cmd.ProcessState, errs)
+		}
+	}
+	if _, errs, status := end(t, hermes(t, dir, "record", "--out", "r", "--", "no-such-agent")); status != 127 || !strings.Contains(errs, "cannot start no-such-agent") {
+		t.Errorf("%d, %s", status, errs)
+	}
+}
+
+// Killed at any time, the recorder leaves whole lines.
+func TestAKilledRecorderLeavesAReadableRecording(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := hermes(t, dir, "record", "--out", "r.jsonl", "--", "sh", "-c", `while :; do echo '{"jsonrpc":"2.0","method":"tick"}'; done`)
+	var sink bytes.Buffer
+	cmd.Stdout = &sink
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	cmd.Process.Kill()
+	cmd.Wait()
+	if rec := readRecording(t, filepath.Join(dir, "r.jsonl")); len(rec.Records) == 0 {
+		t.Error("nothing was recorded")
+	}
+}
+
+// A client that does not know of the recorder works, and what it recorded can be
+// played in place of the agent, for either side.
+func TestARecordingStandsInForTheAgent(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "r.jsonl")
+	recorder := []string{"--", self(t), "record", "--out", path, "--", self(t), "demo-agent"}
+	run := append(demo("--approve", "all", "go"), recorder...)
+	if out, errs, status := end(t, hermes(t, dir, run...)); status != 0 || out != toured {
+		t.Fatalf("%d\n%s%s", status, out, errs)
+	}
+	elsewhere := t.TempDir()
+	if out, errs, status := end(t, hermes(t, elsewhere, append(demo("--approve", "all", "go"), "--", self(t), "replay", "--speed", "50", path)...)); status != 0 || out != toured {
+		t.Errorf("%d\n%s%s", status, out, errs)
+	}
+	if text := readFile(t, filepath.Join(elsewhere, "hermes-demo.md")); !strings.Contains(text, "- visit 1\n") {
+		t.Error(text)
+	}
+	cmd := hermes(t, elsewhere, "replay", "--as", "client", "--cwd", t.TempDir(), path, "--", self(t), "demo-agent")
+	if _, errs, status := end(t, cmd); status != 0 {
+		t.Errorf("%d\n%s", status, errs)
+	}
+	cmd = hermes(t, elsewhere, "replay", "--as", "client", path, "--", "sh", "-c", "echo 'no key' >&2; exit 1")
+	if _, errs, status := end(t, cmd); status != 1 || !strings.Contains(errs, "r.jsonl:3: expected the answer to initialize") || !strings.Contains(errs, "no key") {
+		t.Errorf("%d\n%s", status, errs)
+	}
+}

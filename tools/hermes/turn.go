@@ -1,0 +1,381 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/client"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/trace"
+)
+
+// cancelTime is how long a cancelled turn may take to end.
+const cancelTime = 5 * time.Second
+
+// turn is one run of an agent. It is the client's side of the connection.
+type turn struct {
+	*client.Services
+	*job
+	agent  acp.Agent
+	denied atomic.Int64
+	hurry  bool // the agent has had its chance to end; set by watch
+
+	mu      sync.Mutex
+	session acp.SessionID // set while a prompt runs
+	why     error         // it was cancelled from here
+}
+
+func newTurn(j *job) *turn { return &turn{job: j} }
+
+// play runs the agent, the session and the turn, and ends all of it.
+func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopReason, denied int, err error) {
+	if err := t.services(); err != nil {
+		return "", 0, err
+	}
+	defer t.Services.Close()
+	cmd := t.job.agent.Process()
+	tap, closeTrace, err := t.recording(&cmd)
+	if err != nil {
+		return "", 0, err
+	}
+	life, kill := context.WithCancelCause(context.Background())
+	defer kill(nil)
+	process, err := agent.Start(life, cmd)
+	if err != nil {
+		if hint := t.job.agent.Install; hint != "" {
+			err = fmt.Errorf("%w (to install it: %s)", err, hint)
+		}
+		return "", 0, errors.Join(err, closeTrace())
+	}
+	conn := runtime.NewConn(process.Transport(), acp.ClientSide(t), runtime.Options{Tap: tap})
+	t.agent = acp.Agent{Conn: conn}
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		t.watch(ctx, life, kill, again)
+	}()
+	stop, err = t.talk(life)
+	cause := context.Cause(life) // set when it was stopped from here
+	kill(nil)
+	<-watched
+	if t.hurry {
+		process.Stop(life) // life is over, so at once
+	}
+	conn.Close()
+	err = errors.Join(t.explain(stop, err, cause), closeTrace())
+	return stop, int(t.denied.Load()), err
+}
+
+// recording prepares the recording that was asked for.
+func (t *turn) recording(cmd *agent.Command) (tap func(runtime.Direction, []byte), done func() error, err error) {
+	var stderr func(string)
+	if t.verbose {
+		stderr = func(line string) { t.show.note(line) }
+	}
+	cmd.OnStderr = stderr
+	if t.record == "" {
+		return nil, func() error { return nil }, nil
+	}
+	w, err := trace.Create(t.record, trace.Options{
+		Raw: t.raw, Transport: "stdio",
+		Meta: trace.Meta{
+			Program: "hermes run", Version: version, Agent: t.job.agent.Name,
+			Command: append([]string{cmd.Path}, cmd.Args...), Cwd: t.cwd, Protocol: 1,
+		},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	cmd.OnStderr = func(line string) {
+		w.Line([]byte(line))
+		if stderr != nil {
+			stderr(line)
+		}
+	}
+	return w.Tap(false), w.Close, nil
+}
+
+// watch stops the turn when it is interrupted or has had its time: it cancels
+// first, and kills the agent when that does not help or on a second interrupt.
+func (t *turn) watch(ctx, life context.Context, kill context.CancelCauseFunc, again <-chan os.Signal) {
+	var late <-chan time.Time
+	if t.timeout > 0 {
+		timer := time.NewTimer(t.timeout)
+		defer timer.Stop()
+		late = timer.C
+	}
+	reason, interrupts := errInterrupted, 2
+	select {
+	case <-life.Done():
+		return
+	case <-late:
+		reason, interrupts = errTimeout, 1
+	case <-ctx.Done():
+	}
+	t.mu.Lock()
+	session := t.session
+	t.mu.Unlock()
+	if session == "" { // no turn to cancel
+		kill(reason)
+		return
+	}
+	t.stopped(reason)
+	t.Cancel(session)
+	t.agent.Cancel(life, &acp.CancelNotification{SessionID: session})
+	limit := time.NewTimer(cancelTime)
+	defer limit.Stop()
+	for ; interrupts > 0; interrupts-- {
+		select {
+		case <-again:
+		case <-limit.C:
+			interrupts = 0
+		case <-life.Done():
+			return
+		}
+	}
+	t.hurry = true
+	kill(reason)
+}
+
+// talk opens the session and has the turn.
+func (t *turn) talk(ctx context.Context) (acp.StopReason, error) {
+	init, err := t.agent.Initialize(ctx, &acp.InitializeRequest{
+		ProtocolVersion: 1, ClientCapabilities: t.Capabilities(),
+		ClientInfo: &acp.Implementation{Name: "hermes", Title: acp.Some("Hermes"), Version: version},
+	})
+	if err != nil {
+		return "", fmt.Errorf("initialize: %w", err)
+	}
+	if init.ProtocolVersion != 1 {
+		return "", fmt.Errorf("the agent speaks version %d of the protocol, Hermes speaks 1", init.ProtocolVersion)
+	}
+	id, modes, err := t.open(ctx, init)
+	if err != nil {
+		return "", t.loginHint(err, init)
+	}
+	t.show.open(id)
+	if t.mode != "" {
+		if err := t.setMode(ctx, id, modes); err != nil {
+			return "", err
+		}
+	}
+	t.mu.Lock()
+	t.session = id
+	t.mu.Unlock()
+	resp, err := t.agent.Prompt(ctx, &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{acp.NewTextContent(t.prompt)}})
+	t.mu.Lock()
+	t.session = ""
+	t.mu.Unlock()
+	if err != nil {
+		return "", t.loginHint(err, init)
+	}
+	return resp.StopReason, nil
+}
+
+// open starts a session or goes on with the one that was named.
+func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.SessionID, *acp.SessionModeState, error) {
+	id := acp.SessionID(t.job.session)
+	can := init.AgentCapabilities
+	switch {
+	case id == "":
+		resp, err := t.NewSession(ctx, t.agent, &acp.NewSessionRequest{Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
+		if err != nil {
+			return "", nil, err
+		}
+		return resp.SessionID, resp.Modes, nil
+	case can != nil && can.SessionCapabilities != nil && can.SessionCapabilities.Resume != nil:
+		resp, err := t.ResumeSession(ctx, t.agent, &acp.ResumeSessionRequest{SessionID: id, Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
+		if err != nil {
+			return "", nil, err
+		}
+		return id, resp.Modes, nil
+	case can != nil && can.LoadSession:
+		t.show.replay(true)
+		resp, err := t.LoadSession(ctx, t.agent, &acp.LoadSessionRequest{SessionID: id, Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
+		t.show.replay(false)
+		if err != nil {
+			return "", nil, err
+		}
+		return id, resp.Modes, nil
+	}
+	return "", nil, errors.New("the agent can neither load nor resume sessions; run it without --session")
+}
+
+func (t *turn) setMode(ctx context.Context, id acp.SessionID, modes *acp.SessionModeState) error {
+	if modes == nil {
+		return &exit{statusUsage, fmt.Errorf("--mode %s: the agent has no modes", t.mode)}
+	}
+	var known []string
+	for _, m := range modes.AvailableModes {
+		if string(m.ID) == t.mode {
+			_, err := t.agent.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: id, ModeID: m.ID})
+			return err
+		}
+		known = append(known, string(m.ID))
+	}
+	return &exit{statusUsage, fmt.Errorf("--mode %s: the agent has %s", t.mode, strings.Join(known, ", "))}
+}
+
+// loginHint says how to log in when that is what is missing.
+func (t *turn) loginHint(err error, init *acp.InitializeResponse) error {
+	if !errors.Is(err, &acp.Error{Code: acp.ErrorCodeAuthenticationRequired}) {
+		return err
+	}
+	hint := t.job.agent.Auth
+	if hint == "" {
+		var names []string
+		for _, m := range init.AuthMethods {
+			switch m := m.(type) {
+			case *acp.AuthMethodAgent:
+				names = append(names, m.Name)
+			case *acp.AuthMethodTerminal:
+				names = append(names, m.Name)
+			}
+		}
+		hint = "its ways to log in: " + strings.Join(names, ", ")
+	}
+	return fmt.Errorf("%w; log in to the agent first (%s)", err, hint)
+}
+
+// explain turns how the turn went into the error of the program.
+func (t *turn) explain(stop acp.StopReason, err, cause error) error {
+	var why *exit
+	t.mu.Lock()
+	stopped := t.why
+	t.mu.Unlock()
+	switch {
+	case errors.As(cause, &why), errors.As(stopped, &why):
+		return why
+	case err != nil:
+		return err
+	case stop == acp.StopReasonEndTurn && t.denied.Load() > 0:
+		return &exit{statusDenied, fmt.Errorf("%d request(s) of the agent were not allowed (--approve %s)", t.denied.Load(), t.approve)}
+	case stop == acp.StopReasonEndTurn:
+		return nil
+	case stop == acp.StopReasonCancelled:
+		return errors.New("the agent cancelled the turn by itself")
+	}
+	return &exit{statusStopped, fmt.Errorf("the agent stopped: %s", stop)}
+}
+
+func (t *turn) stopped(why error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.why = why
+}
+
+// services sets up what the agent may use. What is not approved is not offered.
+func (t *turn) services() error {
+	policy, err := permission.Open("")
+	if err != nil {
+		return err
+	}
+	opts := client.Options{
+		Agent: t.job.agent.Name, Policy: policy, Ask: t.ask, Decided: t.decided,
+		MissingIsEmpty: t.job.agent.Quirks.MissingFileEmpty,
+		Updated:        func(_ context.Context, n *acp.SessionNotification) error { t.show.update(n); return nil },
+	}
+	switch t.approve {
+	case "all":
+		opts.ApproveCommand = client.AllowCommands
+		opts.ApproveWrite = func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }
+	case "reads":
+		inside := escapePattern(t.cwd) + "/**"
+		for _, kind := range []acp.ToolKind{acp.ToolKindRead, acp.ToolKindSearch} {
+			if err := policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: kind, Path: inside}); err != nil {
+				return err
+			}
+		}
+	}
+	t.Services = client.New(opts)
+	return nil
+}
+
+// escapePattern makes a path one that a rule matches literally.
+func escapePattern(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// Capabilities are those of the services, less what was not approved.
+func (t *turn) Capabilities() *acp.ClientCapabilities {
+	c := t.Services.Capabilities()
+	c.Fs.ReadTextFile = t.approve != "none"
+	c.Fs.WriteTextFile = t.approve == "all"
+	return c
+}
+
+// ask answers what no rule does: with all everything is allowed, else nothing.
+func (t *turn) ask(_ context.Context, req *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	if t.approve != "all" {
+		if id, ok := permission.Select(req.Options, permission.Deny); ok {
+			return id, nil
+		}
+		return "", permission.ErrNoOption
+	}
+	if id, ok := permission.Select(req.Options, permission.Allow); ok {
+		return id, nil
+	}
+	for _, o := range req.Options {
+		if o.Kind == acp.PermissionOptionKindAllowOnce || o.Kind == acp.PermissionOptionKindAllowAlways {
+			return o.OptionID, nil
+		}
+	}
+	return "", permission.ErrNoOption
+}
+
+func (t *turn) decided(req *acp.RequestPermissionRequest, outcome acp.RequestPermissionOutcome, _ *permission.Rule, err error) {
+	allowed := false
+	if o, ok := outcome.(*acp.SelectedPermissionOutcome); ok {
+		for _, option := range req.Options {
+			allowed = allowed || option.OptionID == o.OptionID &&
+				(option.Kind == acp.PermissionOptionKindAllowOnce || option.Kind == acp.PermissionOptionKindAllowAlways)
+		}
+	}
+	if !allowed && !errors.Is(err, client.ErrCancelled) {
+		t.denied.Add(1)
+	}
+	t.show.permission(req, allowed)
+}
+
+// ReadTextFile serves files unless nothing was approved.
+func (t *turn) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	if t.approve == "none" {
+		return nil, t.refuse("fs/read_text_file", p.Path)
+	}
+	return t.Services.ReadTextFile(ctx, p)
+}
+
+// WriteTextFile writes files when everything was approved.
+func (t *turn) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	if t.approve != "all" {
+		return nil, t.refuse("fs/write_text_file", p.Path)
+	}
+	resp, err := t.Services.WriteTextFile(ctx, p)
+	if errors.Is(err, files.ErrProtected) || errors.Is(err, files.ErrOutside) {
+		t.denied.Add(1)
+	}
+	return resp, err
+}
+
+// CreateTerminal runs commands when everything was approved.
+func (t *turn) CreateTerminal(ctx context.Context, p *acp.CreateTerminalRequest) (*acp.CreateTerminalResponse, error) {
+	if t.approve != "all" {
+		return nil, t.refuse("terminal/create", p.Command)
+	}
+	return t.Services.CreateTerminal(ctx, p)
+}
+
+func (t *turn) refuse(method, what string) error {
+	t.denied.Add(1)
+	return &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: fmt.Sprintf("%s %s: not allowed by the user (--approve %s)", method, what, t.approve)}
+}
