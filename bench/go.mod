@@ -7,4 +7,9 @@ require (
 	github.com/hermes-nvim/hermes v0.0.0
 )
 
+require (
+	github.com/creack/pty v1.1.24 // indirect
+	golang.org/x/sys v0.40.0 // indirect
+)
+
 replace github.com/hermes-nvim/hermes => ../

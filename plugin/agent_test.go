@@ -50,13 +50,20 @@ func playAgent(mode string) int {
 		refuse()
 		defer time.Sleep(time.Hour)
 	}
-	a := &scripted{mode: mode, stdout: os.Stdout}
+	stdout := os.Stdout
+	serveScripted(transport.Stdio(), mode, stdout)
+	return 0
+}
+
+// serveScripted is the agent over any transport; it returns at the end of the
+// connection.
+func serveScripted(t transport.Transport, mode string, stdout *os.File) {
+	a := &scripted{mode: mode, stdout: stdout}
 	ready := make(chan struct{})
-	a.conn = runtime.NewConn(transport.Stdio(), gate{acp.AgentSide(a), ready}, runtime.Options{Server: true})
+	a.conn = runtime.NewConn(t, gate{acp.AgentSide(a), ready}, runtime.Options{Server: true})
 	a.client = acp.Client{Conn: a.conn}
 	close(ready)
 	<-a.conn.Done()
-	return 0
 }
 
 // gate holds messages back until the agent is set up.
@@ -101,8 +108,32 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 	if err != nil {
 		return nil, err
 	}
+	switch a.mode {
+	case "options":
+		return &acp.NewSessionResponse{SessionID: id, ConfigOptions: modelOptions("big")}, nil
+	case "plain":
+		return &acp.NewSessionResponse{SessionID: id}, nil
+	}
 	r := new(acp.NewSessionResponse) // models are in no schema any more, but in many agents
 	return r, r.UnmarshalJSON([]byte(`{"sessionId":"` + id + `","models":{"currentModelId":"big","availableModels":[]}}`))
+}
+
+// modelOptions offers models in the way that took the place of models.
+func modelOptions(current acp.SessionConfigValueID) []acp.SessionConfigOption {
+	return []acp.SessionConfigOption{{
+		ID: "m", Name: "Model", Category: acp.Some(acp.SessionConfigOptionCategoryModel),
+		Variant: &acp.SessionConfigSelect{CurrentValue: current, Options: acp.SessionConfigSelectOptionsGrouped{
+			{Group: "g", Name: "All", Options: []acp.SessionConfigSelectOption{{Value: "big", Name: "Big"}, {Value: "small", Name: "Small"}}},
+		}},
+	}}
+}
+
+func (a *scripted) SetSessionConfigOption(_ context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+	value, ok := p.Variant.(*acp.SetSessionConfigOptionRequestValueID)
+	if !ok || p.ConfigID != "m" {
+		return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "no such option"}
+	}
+	return &acp.SetSessionConfigOptionResponse{ConfigOptions: modelOptions(value.Value)}, nil
 }
 
 func (a *scripted) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
@@ -127,7 +158,14 @@ func (a *scripted) Cancel(context.Context, *acp.CancelNotification) error {
 
 // ExtRequest answers "count" with what the agent has seen.
 func (a *scripted) ExtRequest(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	if method != "_count" {
+	switch method {
+	case "_count":
+	case methodSetModel:
+		if !strings.Contains(string(params), `"modelId":"small"`) {
+			return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "no such model"}
+		}
+		return json.RawMessage(`{}`), nil
+	default:
 		return nil, acp.MethodNotFound(method)
 	}
 	a.mu.Lock()
@@ -238,7 +276,19 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		r, err := a.client.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: id, Path: path, Content: text})
 		return a.report(ctx, id, "WRITE", r, err)
 	case "RUN":
+		return a.command(ctx, id, "sh", "-c", rest)
+	case "LINE": // a whole shell line in place of a command, as some agents send it
 		return a.command(ctx, id, rest)
+	case "MAYRUN": // asks about a call that was announced as one that executes
+		err := a.update(ctx, id, &acp.ToolCall{ToolCallID: "t2", Title: rest, Kind: acp.Some(acp.ToolKindExecute)})
+		if err != nil {
+			return err
+		}
+		r, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: "t2"},
+			Options: []acp.PermissionOption{{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}},
+		})
+		return a.report(ctx, id, "MAYRUN", r, err)
 	case "EXT":
 		var r rawResult
 		err := a.conn.Call(ctx, rest, rawParams(`{"x":1}`), &r)
@@ -255,8 +305,8 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 	return fmt.Errorf("no step %q", verb)
 }
 
-func (a *scripted) command(ctx context.Context, id acp.SessionID, line string) error {
-	t, err := a.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: id, Command: "sh", Args: []string{"-c", line}})
+func (a *scripted) command(ctx context.Context, id acp.SessionID, command string, args ...string) error {
+	t, err := a.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: id, Command: command, Args: args})
 	if err != nil {
 		return a.report(ctx, id, "RUN", nil, err)
 	}

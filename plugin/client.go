@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
 )
@@ -142,57 +141,6 @@ func answered[T any, P message[T]](ctx context.Context, k *client, q question, b
 		return nil, &acp.Error{Code: acp.ErrorCodeInternalError, Message: q.method + ": the client's answer is not valid"}
 	}
 	return r, nil
-}
-
-// RequestPermission asks the user. Whatever goes wrong, the answer is no.
-func (k *client) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
-	if !on(k.conn.host.permissions().Requests) {
-		return nil, acp.MethodNotFound(acp.MethodSessionRequestPermission)
-	}
-	q := k.question(acp.MethodSessionRequestPermission, p.SessionID, p)
-	q.user = true
-	var id string
-	q.asked = func(requestID string) { id = requestID }
-	v, err := k.ask(ctx, q)
-	if err != nil {
-		return nil, err
-	}
-	outcome := acp.RequestPermissionOutcome(&acp.RequestPermissionOutcomeCancelled{})
-	o := new(object).str("requestId", id).str("by", v.By)
-	if choice, err := permissionChoice(p, v); err != nil {
-		k.conn.host.notice("error", "the answer to PermissionRequest from %s is not valid: %v", v.By, err)
-		o.str("outcome", "cancelled").str("error", err.Error())
-	} else if choice == "" {
-		o.str("outcome", "cancelled")
-	} else {
-		outcome = &acp.SelectedPermissionOutcome{OptionID: choice}
-		o.str("outcome", "selected").str("optionId", string(choice))
-	}
-	if s, err := k.conn.session(p.SessionID); err == nil {
-		s.push(eventPermissionResolved, o)
-	}
-	return &acp.RequestPermissionResponse{Outcome: outcome}, nil
-}
-
-// permissionChoice returns the option that was chosen, "" for none.
-func permissionChoice(p *acp.RequestPermissionRequest, v answer) (acp.PermissionOptionID, error) {
-	if v.cancelled || v.Default || v.Error != nil {
-		return "", nil
-	}
-	var r acp.RequestPermissionResponse
-	if err := r.UnmarshalJSON(v.Result); err != nil {
-		return "", err
-	}
-	selected, ok := r.Outcome.(*acp.SelectedPermissionOutcome)
-	if !ok {
-		return "", nil
-	}
-	for _, o := range p.Options {
-		if o.OptionID == selected.OptionID {
-			return o.OptionID, nil
-		}
-	}
-	return "", fmt.Errorf("there is no option %q", selected.OptionID)
 }
 
 // ExtRequest puts a method outside the protocol to Neovim.

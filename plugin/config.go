@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,11 +21,30 @@ type config struct {
 
 // permissions switch whole capabilities off; nil means on.
 type permissions struct {
-	Read        *bool `json:"fs_read_access"`
-	Write       *bool `json:"fs_write_access"`
-	Terminal    *bool `json:"terminal_access"`
-	Requests    *bool `json:"request_permissions"`
-	Elicitation *bool `json:"elicitation"`
+	Read        *bool     `json:"fs_read_access"`
+	Write       *bool     `json:"fs_write_access"`
+	Terminal    runAccess `json:"terminal_access"`
+	Requests    *bool     `json:"request_permissions"`
+	Elicitation *bool     `json:"elicitation"`
+}
+
+// runAccess is whether agents may run commands: true, false or "ask". The zero
+// value is true.
+type runAccess struct{ off, ask bool }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *runAccess) UnmarshalJSON(b []byte) error {
+	switch string(b) {
+	case "true", "null":
+		*a = runAccess{}
+	case "false":
+		*a = runAccess{off: true}
+	case `"ask"`:
+		*a = runAccess{ask: true}
+	default:
+		return fmt.Errorf(`terminal_access must be true, false or "ask", not %s`, b)
+	}
+	return nil
 }
 
 func on(p *bool) bool { return p == nil || *p }
@@ -45,7 +65,7 @@ func orDefault(ms int, d time.Duration) time.Duration {
 	return time.Duration(ms) * time.Millisecond
 }
 
-// command is how an agent is started.
+// command is how an agent is started or reached.
 type command struct {
 	Command string            `json:"command"`
 	Args    []string          `json:"args"`
@@ -56,14 +76,26 @@ type command struct {
 	PassEnv    []string `json:"pass_env"` // names; a final * stands for any rest
 	InheritEnv bool     `json:"inherit_env"`
 
+	remote
+	Quirks quirks `json:"quirks"`
+
 	Install string `json:"-"` // what to do when the program is missing
+}
+
+// quirks are what to do differently for an agent.
+type quirks struct {
+	// MissingFile is the answer to reading a file that is not there: "error",
+	// or "empty" for agents that create a file only after they have read it.
+	MissingFile string `json:"missing_file"`
 }
 
 // over returns c with the members that o sets replaced; env is merged.
 func (c command) over(o command) command {
 	if o.Command != "" {
-		c.Command, c.Args = o.Command, nil
+		c.Command, c.Args, c.remote = o.Command, nil, remote{}
 	}
+	c.remote = c.remote.over(o.remote)
+	c.Quirks.MissingFile = cmp.Or(o.Quirks.MissingFile, c.Quirks.MissingFile)
 	if o.Args != nil {
 		c.Args = o.Args
 	}
@@ -89,7 +121,10 @@ func (h *Host) resolve(name string, given command) (command, error) {
 	h.mu.Unlock()
 	base, preset := presetOf(name)
 	c := base.over(configured).over(given)
-	if c.Command == "" {
+	if err := c.remote.check(name); err != nil {
+		return c, err
+	}
+	if c.Command == "" && !c.isRemote() {
 		names := presets().Names()
 		h.mu.Lock()
 		names = slices.AppendSeq(names, maps.Keys(h.config.Agents))
@@ -118,7 +153,7 @@ func (h *Host) setup(c config) error {
 func (p permissions) capabilities() *acp.ClientCapabilities {
 	c := &acp.ClientCapabilities{
 		Fs:       &acp.FileSystemCapabilities{ReadTextFile: on(p.Read), WriteTextFile: on(p.Write)},
-		Terminal: on(p.Terminal),
+		Terminal: !p.Terminal.off,
 		Session: &acp.ClientSessionCapabilities{
 			Compaction:    &acp.CompactionCapabilities{},
 			ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}},

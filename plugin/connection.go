@@ -24,6 +24,7 @@ const (
 type connection struct {
 	host *Host
 	name string
+	cmd  command
 	ctx  context.Context // ends with stop or when the agent is gone
 	end  context.CancelCauseFunc
 	over chan struct{} // closed when everything is cleaned up
@@ -74,6 +75,7 @@ func (h *Host) connect(id string, p connectOp) error {
 	c := &connection{
 		host:     h,
 		name:     p.Agent,
+		cmd:      cmd,
 		over:     make(chan struct{}),
 		state:    stateDisconnected,
 		sessions: make(map[acp.SessionID]*session),
@@ -90,7 +92,7 @@ func (h *Host) connect(id string, p connectOp) error {
 		if old != nil {
 			<-old.over
 		}
-		c.run(cmd)
+		c.run()
 	})
 	return nil
 }
@@ -104,8 +106,8 @@ func (c *connection) finishConnect(id string, err error) {
 }
 
 // run brings the agent up, waits for its end and cleans up.
-func (c *connection) run(cmd command) {
-	stage, err := c.bringUp(cmd)
+func (c *connection) run() {
+	stage, err := c.bringUp()
 	if err != nil {
 		c.setEnding()
 		c.finish(err)
@@ -125,9 +127,9 @@ func (c *connection) run(cmd command) {
 	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
 }
 
-func (c *connection) bringUp(cmd command) (stage string, err error) {
+func (c *connection) bringUp() (stage string, err error) {
 	c.setState(stateStarting)
-	l, err := c.dial(cmd)
+	l, err := c.dial()
 	if err != nil {
 		return "start", err
 	}

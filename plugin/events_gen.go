@@ -17,6 +17,7 @@ const (
 	eventRequestCancelled   = "RequestCancelled"   // The answer to a request of the agent is no longer wanted.
 	eventPermissionResolved = "PermissionResolved" // A question for permission has its answer.
 	eventToolCallState      = "ToolCallState"      // A tool call changed; the data has all that is known of it by now.
+	eventModelUpdated       = "ModelUpdated"       // The model of a session changed.
 	eventFileWritePre       = "FileWritePre"       // A file is about to be written for the agent.
 	eventFileWritten        = "FileWritten"        // A file has been written for the agent.
 	eventTerminalData       = "TerminalData"       // A command that runs for the agent printed something.

@@ -29,11 +29,12 @@ func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 	ws, _, err := k.locate(ctx, p.SessionID, p.Path)
 	q.refuse(err)
 	return answered(ctx, k, q, func(context.Context) (*acp.ReadTextFileResponse, error) {
-		if err != nil {
-			return nil, fileError(err)
+		text := ""
+		if err == nil {
+			text, err = ws.ReadText(p.Path, files.Range{Line: p.Line, Limit: p.Limit})
 		}
-		text, err := ws.ReadText(p.Path, files.Range{Line: p.Line, Limit: p.Limit})
-		if err != nil {
+		missing := errors.Is(err, fs.ErrNotExist)
+		if err != nil && !(missing && k.conn.cmd.Quirks.MissingFile == "empty") {
 			return nil, fileError(err)
 		}
 		return &acp.ReadTextFileResponse{Content: text}, nil
@@ -112,24 +113,15 @@ func (k *client) approveProtected(ctx context.Context, p *acp.WriteTextFileReque
 	if !errors.As(err, &protected) || protected.Denied {
 		return err
 	}
-	const allow = "allow"
-	r, askErr := k.RequestPermission(ctx, &acp.RequestPermissionRequest{
-		SessionID: p.SessionID,
-		ToolCall: acp.ToolCallUpdate{
-			ToolCallID: acp.ToolCallID("hermes:" + loc.Name),
-			Title:      acp.Some("Write " + loc.Name + ", " + protected.Reason),
-			Kind:       acp.Some(acp.ToolKindEdit),
-			Content:    []acp.ToolCallContent{&acp.Diff{Path: p.Path, NewText: p.Content}},
-		},
-		Options: []acp.PermissionOption{
-			{OptionID: allow, Name: "Write it", Kind: acp.PermissionOptionKindAllowOnce},
-			{OptionID: "reject", Name: "Leave it", Kind: acp.PermissionOptionKindRejectOnce},
-		},
-	})
+	allowed, askErr := k.allowed(ctx, p.SessionID, acp.ToolCallUpdate{
+		Title:   acp.Some("Write " + loc.Name + ", " + protected.Reason),
+		Kind:    acp.Some(acp.ToolKindEdit),
+		Content: []acp.ToolCallContent{&acp.Diff{Path: p.Path, NewText: p.Content}},
+	}, "Write it", "Leave it")
 	if askErr != nil {
 		return askErr
 	}
-	if selected, ok := r.Outcome.(*acp.SelectedPermissionOutcome); ok && selected.OptionID == allow {
+	if allowed {
 		return nil
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // politeWait is how long an agent has to end after its input has, and after
@@ -23,11 +25,35 @@ const politeWait = 600 * time.Millisecond
 // link is the way to a running agent.
 type link struct {
 	conn *runtime.Conn
-	proc *agent.Process
+	proc *agent.Process // nil when the agent runs elsewhere
 }
 
-// dial starts the agent's program and a connection with it.
-func (c *connection) dial(cmd command) (*link, error) {
+// dial starts or reaches the agent and makes a connection with it.
+func (c *connection) dial() (*link, error) {
+	var proc *agent.Process
+	var way transport.Transport
+	var err error
+	if c.cmd.isRemote() {
+		way, err = c.reach()
+	} else if proc, err = c.launch(); err == nil {
+		way = proc.Transport()
+	}
+	if err != nil {
+		return nil, err
+	}
+	conn := runtime.NewConn(way, handler{acp.ClientSide(&client{conn: c}), c}, runtime.Options{
+		// What waits here waits for Neovim, behind the queue.
+		Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20},
+		Logger:  c.host.log.With("agent", c.name),
+		OnFault: c.fault,
+		Tap:     c.tap,
+	})
+	return &link{conn, proc}, nil
+}
+
+// launch starts the agent's program.
+func (c *connection) launch() (*agent.Process, error) {
+	cmd := c.cmd
 	env := make([]string, 0, len(cmd.Env))
 	for _, name := range slices.Sorted(maps.Keys(cmd.Env)) {
 		env = append(env, name+"="+cmd.Env[name])
@@ -49,14 +75,7 @@ func (c *connection) dial(cmd command) (*link, error) {
 		}
 		return nil, e
 	}
-	conn := runtime.NewConn(proc.Transport(), handler{acp.ClientSide(&client{conn: c}), c}, runtime.Options{
-		// What waits here waits for Neovim, behind the queue.
-		Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20},
-		Logger:  c.host.log.With("agent", c.name),
-		OnFault: c.fault,
-		Tap:     c.tap,
-	})
-	return &link{conn, proc}, nil
+	return proc, nil
 }
 
 // said passes a line on that is not part of the protocol.
@@ -116,7 +135,7 @@ func (c *connection) tap(d runtime.Direction, msg []byte) {
 func (l *link) cause(err error) error {
 	if gone := l.conn.Err(); gone != nil && !errors.Is(gone, runtime.ErrClosed) {
 		var closed *runtime.ClosedError
-		if errors.As(gone, &closed) {
+		if errors.As(gone, &closed) && closed.Cause != io.EOF {
 			return closed.Cause
 		}
 		return gone
@@ -124,9 +143,17 @@ func (l *link) cause(err error) error {
 	return err
 }
 
+// stderr is what the agent has last said aside from the protocol.
+func (l *link) stderr() string {
+	if l.proc == nil {
+		return ""
+	}
+	return strings.TrimSpace(l.proc.Stderr())
+}
+
 // hint is what the agent has said aside from the protocol, nil for nothing.
 func (l *link) hint() error {
-	lines := strings.Split(strings.TrimSpace(l.proc.Stderr()), "\n")
+	lines := strings.Split(l.stderr(), "\n")
 	if last := lines[len(lines)-1]; last != "" {
 		return errors.New("stderr: " + last)
 	}
@@ -151,7 +178,7 @@ func (c *connection) disconnected(err error) []byte {
 			o.num("code", int64(exit.Code))
 		}
 	}
-	tail := strings.TrimSpace(c.link.proc.Stderr())
+	tail := c.link.stderr()
 	if tail == "" {
 		return o.strs("stderr_tail", nil).json()
 	}

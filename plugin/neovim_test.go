@@ -86,7 +86,7 @@ hermes.setup({
   host = { cmd = { exe } },
   agents = {
     tester = agent(""), second = agent(""), help = agent("help"), exit = agent("exit"),
-    mute = agent("mute"), version = agent("version"),
+    options = agent("options"), plain = agent("plain"), mute = agent("mute"), version = agent("version"),
     missing = { command = "no-such-program" },
   },
 })`, exe)
@@ -150,8 +150,14 @@ func (e *editor) hostPID() int {
 // open connects to the scripted agent and makes the session s.
 func (e *editor) open() {
 	e.t.Helper()
+	e.openWith(`"tester"`)
+}
+
+// openWith is open with any agent, given as arguments for connect.
+func (e *editor) openWith(agent string) {
+	e.t.Helper()
 	e.lua(`
-hermes.connect("tester", { on_done = finish("connect") })
+hermes.connect(` + agent + `)
 hermes.create_session({ cwd = vim.fn.getcwd(), on_done = function(err, r)
   finish("session")(err, r)
   _G.s = r and r.sessionId

@@ -16,5 +16,9 @@ func presetOf(name string) (command, bool) {
 	if err != nil {
 		return command{}, false
 	}
-	return command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install}, true
+	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install}
+	if p.Quirks.MissingFileEmpty {
+		c.Quirks.MissingFile = "empty"
+	}
+	return c, true
 }

@@ -13,6 +13,10 @@ type requestOp struct {
 	Params json.RawMessage `json:"params"`
 }
 
+// methodSetModel is in no schema any more, yet many agents offer models by it:
+// params {sessionId, modelId}, for agents that announce models with a session.
+const methodSetModel = "session/set_model"
+
 // rawResult keeps a result as the agent sent it.
 type rawResult []byte
 
@@ -226,6 +230,9 @@ func (r *request) succeeded(result []byte) {
 		}
 	case acp.MethodSessionClose, acp.MethodSessionDelete:
 		c.removeSession(r.fields.SessionID)
+	case methodSetModel:
+		o := new(object).raw("modelId", r.fields.raw["modelId"])
+		c.host.queue.push(event(eventModelUpdated, r.stampSession(o).json()))
 	}
 	data := from(objectOr(result))
 	if name := replyEvent(r.method); name != "" {

@@ -37,6 +37,9 @@ type session struct {
 	roots   []string      // absolute folders the agent may read and write
 	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
 
+	executes  map[acp.ToolCallID]bool // tool calls of the turn that execute something
+	executing bool                    // the user allowed one of them
+
 	files    *files.Workspace // made on first use
 	filesErr error
 	terms    *terminal.Manager // made on first use
@@ -63,7 +66,7 @@ func newTurn(id string, params *acp.PromptRequest, after <-chan struct{}) *turn 
 }
 
 func newSession(c *connection, id acp.SessionID) *session {
-	return &session{conn: c, id: id, state: sessionIdle}
+	return &session{conn: c, id: id, state: sessionIdle, executes: make(map[acp.ToolCallID]bool)}
 }
 
 func (s *session) setState(to string) {
@@ -120,6 +123,9 @@ func (s *session) pushQueue() {
 }
 
 func (s *session) begin(t *turn) {
+	s.mu.Lock()
+	s.forgetAllowed()
+	s.mu.Unlock()
 	s.setState(sessionRunning)
 	s.push(eventTurnStarted, new(object))
 	for _, b := range t.params.Prompt {
@@ -151,6 +157,7 @@ func (s *session) run(t *turn) {
 		s.running.Add(1)
 	}
 	s.turn = next
+	s.forgetAllowed()
 	s.mu.Unlock()
 	if next == nil {
 		s.setState(sessionIdle)

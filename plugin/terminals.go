@@ -19,6 +19,7 @@ func (s *session) terminals() (*terminal.Manager, error) {
 	if s.terms == nil {
 		s.terms = terminal.New(terminal.Options{
 			Workspace: ws,
+			Approve:   s.approveCommand,
 			OnData:    s.terminalData,
 			OnExit:    s.terminalExited,
 		})
@@ -30,11 +31,16 @@ func (s *session) terminals() (*terminal.Manager, error) {
 	return s.terms, nil
 }
 
-func (s *session) terminalData(id acp.TerminalID, text string, _ int) {
+func (s *session) terminalData(id acp.TerminalID, text string, skipped int) {
 	h := s.conn.host
-	if h.queue.room(s.conn.ctx) == nil {
-		h.queue.push(event(eventTerminalData, s.terminal(id).str("chunk", text).json()))
+	if h.queue.room(s.conn.ctx) != nil {
+		return
 	}
+	o := s.terminal(id).str("chunk", text)
+	if skipped > 0 {
+		o.num("skipped", int64(skipped))
+	}
+	h.queue.push(event(eventTerminalData, o.json()))
 }
 
 func (s *session) terminalExited(id acp.TerminalID, status terminal.Status) {
@@ -53,7 +59,7 @@ func (s *session) terminal(id acp.TerminalID) *object {
 
 // inTerminals asks Neovim first and else does f with the session's terminals.
 func inTerminals[T any, P message[T]](ctx context.Context, k *client, method string, id acp.SessionID, params acp.Appender, f func(context.Context, *terminal.Manager) (P, error)) (P, error) {
-	if !on(k.conn.host.permissions().Terminal) {
+	if k.conn.host.permissions().Terminal.off {
 		return nil, acp.MethodNotFound(method)
 	}
 	return answered(ctx, k, k.question(method, id, params), func(ctx context.Context) (P, error) {

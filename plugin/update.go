@@ -38,6 +38,7 @@ func (c *connection) update(n *acp.SessionNotification) {
 }
 
 func (s *session) update(n *acp.SessionNotification) {
+	s.noteCall(n.Update)
 	raw := acp.AppendSessionUpdate(nil, n.Update)
 	o := from(n.AppendJSON(nil))
 	if names := nullMembers(raw); len(names) > 0 {

@@ -281,3 +281,16 @@ func TestSessionCancelEndsTheContextOfThePromptsOfItsSessionOnly(t *testing.T) {
 	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`)
 	w.expect(`{"jsonrpc":"2.0","id":2,"error":{"code":-32800,"message":"request cancelled"}}`)
 }
+
+// C074.
+func TestACancelMayWriteTheIDDifferently(t *testing.T) {
+	t.Parallel()
+	started := make(chan string, 1)
+	_, w := dial(t, waiting(started, nil), runtime.Options{})
+	for _, id := range []string{"7.0", "70e-1", "7e0", "7"} {
+		w.say(`{"jsonrpc":"2.0","id":7,"method":"session/load","params":{}}`)
+		receive(t, "start", started)
+		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%s}}`, id)
+		w.expect(`{"jsonrpc":"2.0","id":7,"error":{"code":-32800,"message":"request cancelled"}}`)
+	}
+}

@@ -89,7 +89,9 @@ func numbers(list []int) string {
 // Initialize sends initialize over conn, names the newest of the versions, and
 // returns the one that both sides speak with the agent's answer, which is an
 // *InitializeResponse of the version's package. The params hold the members of
-// all versions, so that an agent that knows only an old one finds its own.
+// all versions, so that an agent that knows only an old one finds its own. (The
+// router of the TypeScript SDK, when it has version 1 only, takes just those of
+// version 2 and so sees fewer capabilities than there are.)
 //
 // The agent answers with the version to speak; an agent of version 2 may
 // instead refuse with the versions it has, and the best of those is tried. When

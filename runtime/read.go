@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -200,9 +201,13 @@ func (c *Conn) answer(k *call, r reply, named []byte) {
 func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 	s := step{buf: buf, method: c.intern(f.method), params: params(f)}
 	if s.method == acp.MethodCancelRequest {
-		var p acp.CancelRequestNotification
-		if p.UnmarshalJSON(s.params) == nil {
-			c.in.cancel(p.RequestID)
+		var p struct { // not the typed message, which takes 7.0 for no integer
+			RequestID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(s.params, &p) == nil && len(p.RequestID) > 0 {
+			if id, ok := requestID(p.RequestID, c.lim.ID); ok {
+				c.in.cancel(id)
+			}
 		}
 		return false
 	}

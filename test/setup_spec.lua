@@ -25,6 +25,21 @@ describe("setup", function()
     fails("agents.a must be a table", hermes.setup, { agents = { a = "cmd" } })
     fails('unknown key "agents.a.cmd"', hermes.setup, { agents = { a = { cmd = "x" } } })
     fails("agents.a.args must be a table", hermes.setup, { agents = { a = { args = "x" } } })
+    fails(
+      'agents.a.quirks.missing_file must be "error" or "empty", not "gone"',
+      hermes.setup,
+      { agents = { a = { quirks = { missing_file = "gone" } } } }
+    )
+    fails(
+      'agents.a.protocol: unknown protocol "smoke"',
+      hermes.setup,
+      { agents = { a = { protocol = "smoke" } } }
+    )
+    fails(
+      'terminal_access must be a boolean or one of ask, not "sometimes"',
+      hermes.setup,
+      { permissions = { terminal_access = "sometimes" } }
+    )
     fails("host.cmd must be a table", hermes.setup, { host = { cmd = "x" } })
     fails("expected a table", hermes.setup, "x")
     eq(require("hermes.config").get(), require("hermes.config").defaults)
@@ -60,6 +75,10 @@ describe("arguments", function()
   it("that are wrong are named", function()
     fails("the name of the agent must be a string", hermes.connect, nil)
     fails('unknown protocol "smoke"', hermes.connect, "x", { protocol = "smoke" })
+    fails('unknown protocol "smoke"', hermes.connect, "x", "smoke")
+    fails("port must be a number", hermes.connect, "x", { protocol = "tcp", port = "80" })
+    fails('unknown key "prot"', hermes.connect, "x", { prot = "tcp" })
+    fails("the model must be a string", hermes.set_model, "s", nil)
     fails("args must be a table", hermes.connect, "x", { args = "y" })
     fails("the id of the session must be a string", hermes.prompt, nil, "x")
     fails("the prompt is empty", hermes.prompt, "s", {})

@@ -13,6 +13,9 @@ import (
 )
 
 func main() {
+	if bench.Role() {
+		return
+	}
 	log.SetFlags(0)
 	log.SetPrefix("report: ")
 	out := flag.String("o", "", "write the page to this file")
@@ -42,11 +45,15 @@ func run(out string, rounds int, slice time.Duration) error {
 	if err != nil {
 		return err
 	}
+	live, err := bench.MeasureLive()
+	if err != nil {
+		return err
+	}
 	clients, err := weigh("hermes", "coder")
 	if err != nil {
 		return err
 	}
-	p := page{results: results, clients: clients, rounds: rounds, slice: slice}
+	p := page{results: results, live: live, clients: clients, rounds: rounds, slice: slice}
 	text := p.render()
 	fmt.Print(text)
 	if out != "" {

@@ -8,6 +8,20 @@ local M = {}
 ---@field cwd? string folder the agent starts in
 ---@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
 ---@field inherit_env? boolean give the agent the whole environment
+---@field quirks? { missing_file?: "error"|"empty" } "empty": a missing file reads as one without
+---text, for agents that create files only then
+---
+---An agent that already runs, here or elsewhere, is reached by another protocol:
+---"socket" takes `path`; "tcp" takes `host`, `port`, `token`, `tls`; "websocket" and "http" take
+---`url`, `token`, `headers`.
+---@field protocol? "stdio"|"socket"|"tcp"|"websocket"|"http"
+---@field path? string absolute path of a Unix socket
+---@field host? string
+---@field port? integer
+---@field tls? boolean encrypt; without, only this machine is talked to
+---@field url? string
+---@field token? string what the server was given: 32 characters or more
+---@field headers? table<string, string> sent with every request
 
 ---@class hermes.Config
 M.defaults = {
@@ -16,11 +30,13 @@ M.defaults = {
   agents = {},
   ---Files or folders that mark the root of a project; create_session starts there.
   root_markers = { ".git" },
-  ---false takes the capability away from agents.
+  ---false takes the capability away from agents. terminal_access may be "ask": every command is
+  ---shown to you, exactly as it would run, and waits for your answer, unless you have already
+  ---allowed the agent to execute something in the same turn.
   permissions = {
     fs_read_access = true,
     fs_write_access = true,
-    terminal_access = true,
+    terminal_access = true, ---@type boolean|"ask"
     request_permissions = true,
     elicitation = true,
   },
@@ -55,6 +71,9 @@ local open = { agents = true, handlers = true, root_markers = true, ["host.cmd"]
 
 ---Keys without a default.
 local types = { ["host.cmd"] = "table" }
+
+---Values of another type that a key takes, too.
+local words = { ["permissions.terminal_access"] = { ask = true } }
 
 ---Keys of the Rust plugin of the same name that mean nothing here. They warn,
 ---so that its configuration can be kept while moving over.
@@ -101,7 +120,17 @@ local function check(given, defaults, path)
       )
     elseif default == nil and not types[at] then
       error(("hermes.setup: unknown key %q; there are: %s"):format(at, keys(defaults)), 0)
-    elseif type(value) ~= want then
+    elseif words[at] and type(value) ~= want and not words[at][value] then
+      error(
+        ("hermes.setup: %s must be a %s or one of %s, not %s"):format(
+          at,
+          want,
+          keys(words[at]),
+          vim.inspect(value)
+        ),
+        0
+      )
+    elseif not words[at] and type(value) ~= want then
       error(("hermes.setup: %s must be a %s, not a %s"):format(at, want, type(value)), 0)
     else
       if want == "table" and not open[at] then
@@ -113,33 +142,79 @@ local function check(given, defaults, path)
   return checked
 end
 
+local agent_fields = {
+  command = "string",
+  args = "table",
+  env = "table",
+  cwd = "string",
+  pass_env = "table",
+  inherit_env = "boolean",
+  quirks = "table",
+  protocol = "string",
+  path = "string",
+  host = "string",
+  port = "number",
+  tls = "boolean",
+  url = "string",
+  token = "string",
+  headers = "table",
+}
+
+local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
+
+---What is wrong with a way to start or reach an agent.
+---@param agent table
+---@param at string put before the names of its keys
+---@return string? problem
+function M.agent_problem(agent, at)
+  for key, value in pairs(agent) do
+    local want = agent_fields[key]
+    if not want then
+      return ("unknown key %q; there are: %s"):format(at .. tostring(key), keys(agent_fields))
+    elseif type(value) ~= want then
+      return ("%s%s must be a %s, not a %s"):format(at, key, want, type(value))
+    end
+  end
+  if agent.protocol and not protocols[agent.protocol] then
+    return ("%sprotocol: unknown protocol %q; there are: %s"):format(
+      at,
+      agent.protocol,
+      keys(protocols)
+    )
+  end
+  for key, value in pairs(agent.quirks or {}) do
+    if key ~= "missing_file" then
+      return ("unknown key %q; there is: missing_file"):format(at .. "quirks." .. tostring(key))
+    elseif value ~= "error" and value ~= "empty" then
+      return ('%squirks.missing_file must be "error" or "empty", not %s'):format(
+        at,
+        vim.inspect(value)
+      )
+    end
+  end
+end
+
+---An agent as the host takes it: Lua's empty table would arrive as a list.
+---@param agent hermes.AgentConfig
+---@return table
+function M.agent_for_host(agent)
+  local wire = vim.tbl_extend("force", {}, agent)
+  for _, key in ipairs({ "env", "headers", "quirks" }) do
+    if wire[key] and next(wire[key]) == nil then
+      wire[key] = nil
+    end
+  end
+  return wire
+end
+
 local function check_agents(agents)
-  local want = {
-    command = "string",
-    args = "table",
-    env = "table",
-    cwd = "string",
-    pass_env = "table",
-    inherit_env = "boolean",
-  }
   for name, agent in pairs(agents) do
     local at = ("agents.%s"):format(name)
-    if type(agent) ~= "table" then
-      error(("hermes.setup: %s must be a table, not a %s"):format(at, type(agent)), 0)
-    end
-    for key, value in pairs(agent) do
-      if not want[key] then
-        error(
-          ("hermes.setup: unknown key %q; there are: %s"):format(at .. "." .. key, keys(want)),
-          0
-        )
-      end
-      if type(value) ~= want[key] then
-        error(
-          ("hermes.setup: %s.%s must be a %s, not a %s"):format(at, key, want[key], type(value)),
-          0
-        )
-      end
+    local problem = type(agent) ~= "table"
+        and ("%s must be a table, not a %s"):format(at, type(agent))
+      or M.agent_problem(agent, at .. ".")
+    if problem then
+      error("hermes.setup: " .. problem, 0)
     end
   end
 end
@@ -177,7 +252,8 @@ end
 ---@return table
 function M.for_host()
   return {
-    agents = next(current.agents) and current.agents or vim.empty_dict(),
+    agents = next(current.agents) and vim.tbl_map(M.agent_for_host, current.agents)
+      or vim.empty_dict(),
     permissions = {
       fs_read_access = current.permissions.fs_read_access,
       fs_write_access = current.permissions.fs_write_access,

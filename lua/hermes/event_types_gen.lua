@@ -124,6 +124,8 @@
 ---| "RequestCancelled" # The answer to a request of the agent is no longer wanted.
 ---| "PermissionResolved" # A question for permission has its answer.
 ---| "ToolCallState" # A tool call changed; the data has all that is known of it by now.
+---| "ModelUpdated" # The model of a session changed.
+---| "SessionModelUpdated" # Another name of ModelUpdated.
 ---| "FileWritePre" # A file is about to be written for the agent.
 ---| "FileWritten" # A file has been written for the agent.
 ---| "TerminalData" # A command that runs for the agent printed something.
@@ -684,6 +686,11 @@
 ---@class hermes.event.ToolCallState: hermes.SessionData
 ---@field toolCall hermes.acp.ToolCall # The tool call with every update applied.
 
+---The model of a session changed.
+---@class hermes.event.ModelUpdated: hermes.EventData
+---@field sessionId hermes.acp.SessionId # The session.
+---@field modelId string # The model it uses now, one of `hermes.models()`.
+
 ---A file is about to be written for the agent.
 ---@class hermes.event.FileWritePre: hermes.EventData
 ---@field sessionId hermes.acp.SessionId # The session.
@@ -707,6 +714,7 @@
 ---@field sessionId hermes.acp.SessionId # The session.
 ---@field terminalId hermes.acp.TerminalId # The terminal.
 ---@field chunk string # What it printed.
+---@field skipped? integer # Bytes left out right before the chunk, when the editor was too slow for all.
 
 ---A command that ran for the agent ended.
 ---@class hermes.event.TerminalExited: hermes.EventData

@@ -373,6 +373,7 @@ M.events = {
   RequestCancelled = { source = "local" },
   PermissionResolved = { source = "local" },
   ToolCallState = { source = "local" },
+  ModelUpdated = { source = "local", alias = { "SessionModelUpdated" } },
   FileWritePre = { source = "local" },
   FileWritten = { source = "local" },
   TerminalData = { source = "local" },
@@ -388,6 +389,7 @@ M.alias = {
   CreateTerminal = "TerminalCreate",
   ModeCurrent = "AgentCurrentMode",
   Plan = "AgentPlan",
+  SessionModelUpdated = "ModelUpdated",
   ToolCall = "AgentToolCall",
   ToolCallUpdate = "AgentToolCallUpdate",
 }

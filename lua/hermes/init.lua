@@ -51,41 +51,30 @@ end
 -- Agents.
 
 ---@class hermes.ConnectOpts: hermes.AgentConfig
----@field protocol? "stdio"
 ---@field on_done? fun(err: hermes.Error?, result: table?)
 
----Start an agent: one of setup{agents}, a preset, or any `command`. Connecting
----again to an agent that runs tells what it said when it began.
+---Start an agent: one of setup{agents}, a preset, or any `command`; or reach one that runs
+---already, by the name of a `protocol` or a table with what that takes. Connecting again to an
+---agent that runs tells what it said when it began.
 ---@param name string|{ agent: string }
----@param opts? hermes.ConnectOpts
+---@param opts? hermes.ConnectOpts|"stdio"|"http"|"socket"|"tcp"|"websocket"
 ---@return string id
 function M.connect(name, opts)
+  opts = type(opts) == "string" and { protocol = opts } or opts
   if type(name) == "table" then
     name, opts = name.agent, vim.tbl_extend("keep", opts or {}, name)
   end
   text_of(name, "connect", "the name of the agent")
   opts = table_of(opts, "connect")
-  if opts.protocol and opts.protocol ~= "stdio" then
-    error(("hermes.connect: unknown protocol %q; there is: stdio"):format(opts.protocol), 2)
+  local config = require("hermes.config")
+  local given = vim.tbl_extend("force", {}, opts)
+  given.agent, given.on_done = nil, nil
+  local problem = config.agent_problem(given, "")
+  if problem then
+    error("hermes.connect: " .. problem, 2)
   end
-  local payload = { agent = name }
-  for key, want in pairs({
-    command = "string",
-    args = "table",
-    env = "table",
-    cwd = "string",
-    pass_env = "table",
-    inherit_env = "boolean",
-  }) do
-    local value = opts[key]
-    if value ~= nil and type(value) ~= want then
-      error(("hermes.connect: %s must be a %s, not a %s"):format(key, want, type(value)), 2)
-    end
-    payload[key] = value
-  end
-  if payload.env and next(payload.env) == nil then
-    payload.env = nil
-  end
+  local payload = config.agent_for_host(given)
+  payload.agent = name
   require("hermes.state").use(name)
   return require("hermes.rpc").call("connect", function()
     payload.cwd = payload.cwd and require("hermes.params").folder(payload.cwd)
@@ -215,6 +204,45 @@ function M.set_mode(session_id, mode, opts)
   text_of(mode, "set_mode", "the mode")
   local params = { sessionId = session_id, modeId = mode }
   return request("session/set_mode", params, table_of(opts, "set_mode"))
+end
+
+---Choose one of `models()`: by session/set_model, which agents with `models` offer, else by the
+---config option of the category "model".
+---@param session_id string
+---@param model string its id
+---@param opts? hermes.Opts
+---@return string id
+function M.set_model(session_id, model, opts)
+  text_of(session_id, "set_model", "the id of the session")
+  text_of(model, "set_model", "the model")
+  opts = table_of(opts, "set_model")
+  return require("hermes.models").set(session_id, model, opts)
+end
+
+M.set_session_model = M.set_model
+
+---What the session can be set to by `set_model`. A copy; nil when there is nothing to choose.
+---@param session_id string
+---@return hermes.Models?
+function M.models(session_id)
+  text_of(session_id, "models", "the id of the session")
+  return require("hermes.models").get(session_id)
+end
+
+---What the session can be set to by `set_mode`. A copy; nil when there is nothing to choose.
+---@param session_id string
+---@return hermes.acp.SessionModeState?
+function M.modes(session_id)
+  text_of(session_id, "modes", "the id of the session")
+  return (M.state(session_id) or {}).modes
+end
+
+---What the session can be set to by `set_config_option`. A copy; empty when there is nothing.
+---@param session_id string
+---@return hermes.acp.SessionConfigOption[]
+function M.config_options(session_id)
+  text_of(session_id, "config_options", "the id of the session")
+  return (M.state(session_id) or {}).configOptions or {}
 end
 
 ---@param session_id string

@@ -182,6 +182,18 @@ local function fail_soon(id, kind, message)
   end)
 end
 
+---An operation that fails before anybody is asked.
+---@param info hermes.Op
+---@param kind string
+---@param message string
+---@return string id
+function M.refuse(info, kind, message)
+  local id = M.new_id("op")
+  ops[id] = info
+  fail_soon(id, kind, message)
+  return id
+end
+
 ---@private
 function M.begin(op, id, payload)
   local ok, err = start()

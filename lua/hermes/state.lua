@@ -17,7 +17,7 @@ local M = {}
 ---@field cwd? string
 ---@field promptId? string of the turn that runs
 ---@field modes? table
----@field models? table
+---@field models? hermes.Models
 ---@field configOptions? table[]
 ---@field commands? table[]
 ---@field plan? table[]
@@ -85,6 +85,24 @@ local function tool_call(s, data)
     }
 end
 
+---@param make fun(s: hermes.SessionState, data: table)
+---@return fun(s: hermes.SessionState, data: table): table?
+local function configured(make)
+  return function(s, data)
+    local model_of = require("hermes.models").current
+    local before = model_of(s)
+    make(s, data)
+    local model = model_of(s)
+    return model ~= before
+        and model
+        and {
+          name = "ModelUpdated",
+          data = { agent = data.agent, sessionId = data.sessionId, modelId = model },
+        }
+      or nil
+  end
+end
+
 local function forget(_, data)
   agents[data.agent].sessions[data.sessionId] = nil
 end
@@ -109,10 +127,15 @@ local on_session = {
   ModeUpdated = function(s, data)
     s.modes = vim.tbl_extend("force", s.modes or {}, { currentModeId = data.modeId })
   end,
-  AgentConfigOption = function(s, data)
-    s.configOptions = data.update.configOptions
+  ModelUpdated = function(s, data)
+    if s.models then
+      s.models.currentModelId = data.modelId
+    end
   end,
-  ConfigurationUpdated = opened,
+  AgentConfigOption = configured(function(s, data)
+    s.configOptions = data.update.configOptions
+  end),
+  ConfigurationUpdated = configured(opened),
   UsageUpdate = function(s, data)
     s.usage = data.update
   end,

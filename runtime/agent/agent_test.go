@@ -133,7 +133,7 @@ func TestAnAgentMayDieAtAnyByteOfATurn(t *testing.T) {
 
 func TestAStoppedAgentCanBeClosed(t *testing.T) {
 	t.Parallel()
-	p := start(t, quick(self("polite")))
+	p := start(t, hurried(self("polite")))
 	p.Transport().Read(nil)
 	syscall.Kill(p.PID(), syscall.SIGSTOP)
 	if err := p.Stop(context.Background()); err != nil {
@@ -318,9 +318,17 @@ func TestStderrIsDrainedCutAndKept(t *testing.T) {
 	}
 }
 
-// quick is a ladder for tests.
+// quick is a ladder for agents that need TERM, and hurried one for those that
+// need KILL. A wait that an agent is meant to make use of is long enough for a
+// busy machine.
 func quick(cmd agent.Command) agent.Command {
-	cmd.EOFWait, cmd.TermWait, cmd.KillWait = 200*time.Millisecond, 200*time.Millisecond, 5*time.Second
+	cmd.EOFWait, cmd.TermWait, cmd.KillWait = 200*time.Millisecond, soon, soon
+	return cmd
+}
+
+func hurried(cmd agent.Command) agent.Command {
+	cmd = quick(cmd)
+	cmd.TermWait = 200 * time.Millisecond
 	return cmd
 }
 
@@ -333,8 +341,11 @@ func TestTheShutdownLadderClimbsAsFarAsItMust(t *testing.T) {
 	} {
 		t.Run(as, func(t *testing.T) {
 			cmd := quick(self(as))
-			if as == "agent" {
-				cmd = self(as)
+			switch as {
+			case "agent":
+				cmd.EOFWait = soon
+			case "deaf":
+				cmd = hurried(cmd)
 			}
 			p := start(t, cmd)
 			if as == "agent" {
@@ -475,7 +486,7 @@ func TestAFloodOfOutputDuringTheStopDoesNotBlock(t *testing.T) {
 
 func TestAnAgentThatStopsReadingCanBeClosed(t *testing.T) {
 	t.Parallel()
-	p := start(t, quick(self("deaf")))
+	p := start(t, hurried(self("deaf")))
 	c := runtime.NewConn(p.Transport(), nil, runtime.Options{Limits: runtime.Limits{Grace: 100 * time.Millisecond}})
 	for range 100 {
 		c.Notify(t.Context(), "_filler", filler{})

@@ -387,3 +387,23 @@ func TestAfterCloseEverythingIsRefused(t *testing.T) {
 		t.Errorf("%v, %v", r, err)
 	}
 }
+
+// C061.
+func TestASessionThatCannotBeSetUpCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := New(Options{})
+	defer s.Close()
+	dir := filepath.Join(t.TempDir(), "later")
+	if err := s.OpenSession("s", []string{dir}); err == nil {
+		t.Fatal("opened a folder that is not there")
+	}
+	if _, err := s.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: dir + "/f"}); !errors.Is(err, ErrSession) {
+		t.Errorf("the session that failed is there: %v", err)
+	}
+	must(t, os.Mkdir(dir, 0o700))
+	must(t, os.WriteFile(dir+"/f", []byte("x"), 0o600))
+	must(t, s.OpenSession("s", []string{dir}))
+	if r, err := s.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: dir + "/f"}); err != nil || r.Content != "x" {
+		t.Errorf("%v, %v", r, err)
+	}
+}

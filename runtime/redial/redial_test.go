@@ -120,6 +120,7 @@ func (w *world) connect(t *testing.T, more func(*redial.Options)) (*redial.Clien
 	return c, r.SessionID
 }
 
+// C157 of the conformance list.
 func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 	t.Parallel()
 	for at := range 20 {

@@ -39,6 +39,7 @@ func (s *Server) serveHTTP(ctx context.Context, l *Listener) error {
 		streams.ServeHTTP(w, r)
 	})
 	mux.HandleFunc(Health, func(w http.ResponseWriter, r *http.Request) {
+		http.NewResponseController(w).SetWriteDeadline(time.Now().Add(headerTimeout))
 		if ctx.Err() != nil {
 			http.Error(w, "shutting down", http.StatusServiceUnavailable)
 			return

@@ -103,6 +103,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
+// C145 of the conformance list.
 func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 	for _, test := range []struct{ address, dial string }{
 		{"unix:" + filepath.Join(folder(t), "s"), "unix"}, {"tcp:127.0.0.1:0", "tcp"},
@@ -311,4 +312,18 @@ func TestAddresses(t *testing.T) {
 		t.Fatal(l, err)
 	}
 	l.Close()
+}
+
+func TestHTTP2WithoutTLS(t *testing.T) {
+	t.Parallel()
+	url, _ := start(t, new(serve.Server), "http://127.0.0.1:0/acp")
+	only2 := new(http.Protocols)
+	only2.SetUnencryptedHTTP2(true)
+	client := http.Client{Transport: &http.Transport{Protocols: only2}}
+	defer client.CloseIdleConnections()
+	answer, err := client.Get(strings.TrimSuffix(url, "/acp") + serve.Health)
+	if err != nil || answer.ProtoMajor != 2 || answer.StatusCode != http.StatusOK {
+		t.Fatal(answer, err)
+	}
+	answer.Body.Close()
 }

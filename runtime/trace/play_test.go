@@ -87,7 +87,6 @@ func TestAPlayedAgentServesALiveClient(t *testing.T) {
 	go func() { played <- Play(t.Context(), there, rec, PlayOptions{Wait: 10 * time.Second}) }()
 	w := &watcher{}
 	conn := runtime.NewConn(here, acp.ClientSide(w), runtime.Options{})
-	agent := acp.Agent{Conn: conn}
 	ctx := t.Context()
 	if err := conn.Call(ctx, "session/list", acp.Raw("{}"), nil); err == nil {
 		t.Error("the play answered what is not in the recording")
@@ -102,7 +101,7 @@ func TestAPlayedAgentServesALiveClient(t *testing.T) {
 	here, there = transport.Pair()
 	go func() { played <- Play(t.Context(), there, rec, PlayOptions{Wait: 10 * time.Second}) }()
 	conn = runtime.NewConn(here, acp.ClientSide(w), runtime.Options{})
-	agent = acp.Agent{Conn: conn}
+	agent := acp.Agent{Conn: conn}
 	init, err := agent.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1})
 	if err != nil || init.AgentInfo == nil {
 		t.Fatal(init, err)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // hidden takes the place of a secret.
@@ -222,14 +221,9 @@ func redactText(b []byte, random bool) ([]byte, bool) {
 	if len(b) < minSecret {
 		return b, false
 	}
-	var spans [][2]int
-	if mayHold(b) {
-		for _, s := range shapes {
-			spans = append(spans, s.find(b)...)
-		}
-	}
+	spans := shapedSpans(b)
 	if random {
-		spans = append(spans, randomRuns(b)...)
+		spans = append(spans, randomSpans(b)...)
 	}
 	if len(spans) == 0 {
 		return b, false
@@ -247,9 +241,4 @@ func redactText(b []byte, random bool) ([]byte, bool) {
 		at = s[1]
 	}
 	return append(out, b[at:]...), true
-}
-
-// mayHold is a cheap test that most texts fail.
-func mayHold(b []byte) bool {
-	return len(b) >= minSecret && (bytes.ContainsAny(b, "=:-_. ") || !utf8.Valid(b))
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The canary has no shape of its own: only its place or its name gives it away.
@@ -94,6 +95,23 @@ func TestWhatIsNoSecretStaysByteForByte(t *testing.T) {
 		if got, changed := Redact([]byte(line)); changed || string(got) != line {
 			t.Errorf("%s\nbecame %s", line, got)
 		}
+	}
+}
+
+// What an agent sends may be made to keep the recorder busy.
+func TestTextFullOfBeginningsIsPassedOverQuickly(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{"sk-", "token", "token=", "bearer ", "-----BEGIN ", "://", "authorization", "cookie:", "eyJ", "a1B2"} {
+		text := []byte(strings.Repeat(part, 1<<17/len(part)))
+		begin := time.Now()
+		Redact(text)
+		if took := time.Since(begin); took > 10*time.Second {
+			t.Errorf("%q: %v", part, took)
+		}
+	}
+	long := "use sk-" + strings.Repeat("ab1", 500) + " now"
+	if got, _ := Redact([]byte(long)); string(got) != "use [redacted] now" {
+		t.Errorf("%s", got)
 	}
 }
 

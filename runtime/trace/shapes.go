@@ -9,48 +9,122 @@ import (
 // shape.
 const minSecret = 6
 
-// shape is a kind of secret that shows in the text itself.
+// shape is a kind of secret that shows in the text itself. It begins with one
+// of a few words, so that most text is passed over without a closer look.
 type shape struct {
-	re    *regexp.Regexp
-	group int // what of a match is the secret
-	// hint is a text without which nothing matches, for speed; empty for none.
-	hint string
-	// accept looks at the secret and says no to what only looks like one.
-	accept func(secret []byte) bool
+	words []string       // in lower case, at least two characters
+	apart bool           // no letter or digit may stand before
+	re    *regexp.Regexp // matches from the word on
+	group int            // what of a match is the secret
+	needs string         // one of these has to be in it, or it is an ordinary word
+	long  bool           // it may be longer than window and hold blanks
 }
+
+const digits = "0123456789"
 
 var shapes = []shape{
-	{re: regexp.MustCompile(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`), hint: "PRIVATE KEY"},
-	{re: regexp.MustCompile(`\b(?:sk|rk|pk)[-_](?:[A-Za-z]+[-_])*[A-Za-z0-9_-]{16,}`), hint: "k", accept: hasDigit},
-	{re: regexp.MustCompile(`\bgh[pousr]_[A-Za-z0-9]{16,}`), hint: "gh"},
-	{re: regexp.MustCompile(`\b(?:github_pat_|glpat-|npm_|hf_|gsk_|xai-|pypi-|dop_v1_|lin_api_|nvapi-|tvly-)[A-Za-z0-9_-]{16,}`)},
-	{re: regexp.MustCompile(`\bxox[a-z]-[A-Za-z0-9-]{10,}`), hint: "xox"},
-	{re: regexp.MustCompile(`\b(?:AKIA|ASIA)[0-9A-Z]{16}\b`), hint: "IA"},
-	{re: regexp.MustCompile(`\bAIza[0-9A-Za-z_-]{30,}`), hint: "AIza"},
-	{re: regexp.MustCompile(`\bya29\.[0-9A-Za-z_-]{16,}`), hint: "ya29."},
-	{re: regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`), hint: "eyJ"},
-	{re: regexp.MustCompile(`(?i)\b(?:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`), group: 1, accept: hasDigit},
-	{re: regexp.MustCompile(`(?i)\b(?:proxy-)?authorization\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`), group: 1},
-	{re: regexp.MustCompile(`(?i)\b(?:set-)?cookie\\?["']?:\s*\\?["']?([^"'\\\r\n]+=[^"'\\\r\n]+)`), group: 1},
-	{re: regexp.MustCompile(`(?i)(?:api[-_]?key|access[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`), group: 1, accept: hasDigit},
-	{re: regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`), group: 1, hint: "://"},
+	{words: []string{"-----begin "}, long: true, re: regexp.MustCompile(`^-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?s:.*?)(?:-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|$)`)},
+	{words: []string{"sk-", "sk_", "rk-", "rk_", "pk-", "pk_"}, apart: true, needs: digits, re: regexp.MustCompile(`^[srp]k[-_][A-Za-z0-9_-]{16,}`)},
+	{words: []string{
+		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "hf_", "gsk_", "xai-", "pypi-", "dop_v1_", "lin_api_", "nvapi-", "tvly-",
+	}, apart: true, needs: digits, re: regexp.MustCompile(`^[A-Za-z0-9_-]{20,}`)},
+	{words: []string{"xox"}, apart: true, re: regexp.MustCompile(`^xox[a-z]-[A-Za-z0-9-]{10,}`)},
+	{words: []string{"akia", "asia"}, apart: true, re: regexp.MustCompile(`^(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
+	{words: []string{"aiza"}, apart: true, re: regexp.MustCompile(`^AIza[0-9A-Za-z_-]{30,}`)},
+	{words: []string{"ya29."}, apart: true, re: regexp.MustCompile(`^ya29\.[0-9A-Za-z_-]{16,}`)},
+	{words: []string{"eyj"}, apart: true, re: regexp.MustCompile(`^eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`)},
+	{words: []string{"bearer", "basic"}, apart: true, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`)},
+	{words: []string{"authorization"}, group: 1, re: regexp.MustCompile(`^(?i:authorization)\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`)},
+	{words: []string{"cookie"}, group: 1, needs: "=", re: regexp.MustCompile(`^(?i:cookie)\\?["']?:\s*\\?["']?([^"'\\\r\n]+)`)},
+	{words: []string{
+		"apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "token", "secret", "passwd", "password", "passphrase",
+	}, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:api[-_]?key|access[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
+	{words: []string{"://"}, group: 1, re: regexp.MustCompile(`^://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`)},
 }
 
-func hasDigit(b []byte) bool { return bytes.ContainsAny(b, "0123456789") }
+// word is a word that shapes[shape] begins with.
+type word struct {
+	text  string
+	shape int
+}
 
-func (s *shape) find(b []byte) [][2]int {
-	if s.hint != "" && !bytes.Contains(b, []byte(s.hint)) {
-		return nil
+// words are found by their first two characters: begins holds 1 + the index in
+// words of those that begin so, 0 where none does.
+var begins, words = index(shapes)
+
+func index(shapes []shape) (*[1 << 16]uint8, [][]word) {
+	at := new([1 << 16]uint8)
+	var lists [][]word
+	for i, s := range shapes {
+		for _, text := range s.words {
+			k := pair(text[0], text[1])
+			if at[k] == 0 {
+				lists = append(lists, nil)
+				at[k] = uint8(len(lists))
+			}
+			lists[at[k]-1] = append(lists[at[k]-1], word{text, i})
+		}
 	}
+	return at, lists
+}
+
+// pair makes a key of two characters, the same for upper and lower case.
+func pair(a, b byte) uint16 { return uint16(a|0x20)<<8 | uint16(b|0x20) }
+
+// shapedSpans finds secrets that begin with one of the words.
+func shapedSpans(b []byte) [][2]int {
 	var spans [][2]int
-	for _, m := range s.re.FindAllSubmatchIndex(b, -1) {
-		from, to := m[2*s.group], m[2*s.group+1]
-		if s.accept == nil || s.accept(b[from:to]) {
-			spans = append(spans, [2]int{from, to})
+	for i := 0; i+1 < len(b); i++ {
+		list := begins[pair(b[i], b[i+1])]
+		if list == 0 {
+			continue
+		}
+		for _, w := range words[list-1] {
+			if len(b)-i < len(w.text) || !bytes.EqualFold(b[i:i+len(w.text)], []byte(w.text)) {
+				continue
+			}
+			span, ok := shapes[w.shape].at(b, i)
+			if ok {
+				spans = append(spans, span)
+			}
+			if span[1] > 0 { // looked at, whatever it is
+				i = max(i, span[1]-2)
+				break
+			}
 		}
 	}
 	return spans
 }
+
+// at looks for the secret at a word. The span is that of what has the shape,
+// also when it is no secret, and zero for none.
+func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
+	if s.apart && i > 0 && kinds[b[i-1]] != 0 && kinds[b[i-1]] != other {
+		return span, false
+	}
+	end := len(b)
+	if !s.long {
+		end = min(end, i+window)
+	}
+	m := s.re.FindSubmatchIndex(b[i:end])
+	if m == nil {
+		return span, false
+	}
+	span = [2]int{i + m[2*s.group], i + m[2*s.group+1]}
+	if s.needs != "" && !bytes.ContainsAny(b[span[0]:span[1]], s.needs) {
+		return span, false
+	}
+	if span[1] == i+window { // it may go on
+		for span[1] < len(b) && bytes.IndexByte([]byte(" \t\r\n\"'\\"), b[span[1]]) < 0 {
+			span[1]++
+		}
+	}
+	return span, true
+}
+
+// window is how far from its word the beginning of a secret is looked for, in
+// bytes, so that text made of such words costs no more than its length.
+const window = 256
 
 // A run of characters is a key when it is long and its characters change kind
 // as often as random ones do, which those of LongNamesWithManyWords2 do not.
@@ -60,38 +134,40 @@ const (
 	maxRun = 1024
 )
 
-// randomRuns finds long random text: base64, base64url, base62. Hexadecimal is
+// randomSpans finds long random text: base64, base64url, base62. Hexadecimal is
 // not among it, because most of it is a hash or an id; a slash ends a run,
 // because most are in paths.
-func randomRuns(b []byte) [][2]int {
+func randomSpans(b []byte) [][2]int {
 	var spans [][2]int
-	for i := 0; i < len(b); {
-		if kindOf(b[i]) == 0 {
-			i++
+	for i := 0; i < len(b); i++ {
+		if kinds[b[i]] == 0 {
 			continue
 		}
 		start := i
-		var counts, groups [5]int
-		changes := 0
-		for last := byte(0); i < len(b); i++ {
-			k := kindOf(b[i])
-			if k == 0 {
-				break
-			}
-			counts[k]++
-			if k != last {
-				groups[k]++
-				changes++
-			}
-			last = k
+		for i < len(b) && kinds[b[i]] != 0 {
+			i++
 		}
-		n := i - start
-		mixed := min(counts[lower], counts[upper], counts[digit]) >= 3
-		if n >= minRun && n <= maxRun && mixed && (groups[digit] >= 3 && changes*100 >= n*40 || changes*100 >= n*55) {
+		if n := i - start; n >= minRun && n <= maxRun && isRandom(b[start:i]) {
 			spans = append(spans, [2]int{start, i})
 		}
 	}
 	return spans
+}
+
+func isRandom(run []byte) bool {
+	var counts, groups [5]int
+	changes, last := 0, uint8(0)
+	for _, c := range run {
+		k := kinds[c]
+		counts[k]++
+		if k != last {
+			groups[k]++
+			changes++
+		}
+		last = k
+	}
+	often := changes * 100 / len(run)
+	return min(counts[lower], counts[upper], counts[digit]) >= 3 && (groups[digit] >= 3 && often >= 40 || often >= 55)
 }
 
 const (
@@ -101,16 +177,19 @@ const (
 	other
 )
 
-func kindOf(c byte) byte {
-	switch {
-	case c >= 'a' && c <= 'z':
-		return lower
-	case c >= 'A' && c <= 'Z':
-		return upper
-	case c >= '0' && c <= '9':
-		return digit
-	case c == '-' || c == '_' || c == '+' || c == '=':
-		return other
+// kinds tells what a character of a key is, 0 for those that are in none.
+var kinds = func() (k [256]uint8) {
+	for c := range k {
+		switch {
+		case c >= 'a' && c <= 'z':
+			k[c] = lower
+		case c >= 'A' && c <= 'Z':
+			k[c] = upper
+		case c >= '0' && c <= '9':
+			k[c] = digit
+		case c == '-' || c == '_' || c == '+' || c == '=':
+			k[c] = other
+		}
 	}
-	return 0
-}
+	return k
+}()

@@ -111,13 +111,14 @@ func (s *Stream) Read(buf []byte) ([]byte, error) {
 	}
 }
 
-// grow makes room for n more bytes. It doubles, where append would grow a large
-// buffer in small steps and leave several times its size to be collected.
+// grow makes room for n more bytes. It grows in large steps, where append would
+// leave several times the size of a large buffer to be collected. Memory that
+// was asked for and is not written to costs nothing.
 func grow(b []byte, n, limit int) []byte {
 	if len(b)+n <= cap(b) {
 		return b
 	}
-	c := max(min(2*cap(b), limit), len(b)+n)
+	c := max(min(4*cap(b), limit), len(b)+n)
 	return append(make([]byte, 0, c), b...)
 }
 

@@ -57,6 +57,7 @@ local speech = {
           instruction = "as asked",
         })
     end,
+    create = call("write_file", { file_path = path("new.txt"), content = "made by the agent\n" }),
     slow = "SLOW 100",
   },
   claude = {
@@ -248,6 +249,15 @@ vim.cmd.undo()
 lines = table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")
 check(lines == "alpha\nbeta\ngamma", "undo did not bring the line back", mark)
 vim.cmd.redo()
+
+-- A file that was not there.
+if speak.create then
+  mark = turn(speak.create)
+  check(vim.uv.fs_stat(path("new.txt")), "no file was created", mark)
+  check(on_disk("new.txt") == "made by the agent", "on disk: " .. on_disk("new.txt"), mark)
+  check(last("FileWritten", mark).path == path("new.txt"), "no FileWritten", mark)
+  check(last("ToolCallState", mark).toolCall.status == "completed", "the call failed", mark)
+end
 
 -- A plan.
 if speak.plan then

@@ -42,12 +42,12 @@ func (r *reported) HandleNotification(_ context.Context, method string, params j
 }
 
 // hearing returns what a client makes of some input.
-func hearing(t *testing.T, input string) ([]string, error, runtime.Stats) {
+func hearing(t *testing.T, input string) ([]string, runtime.Stats, error) {
 	t.Helper()
 	r := new(reported)
 	c := runtime.NewConn(transport.NewStream(strings.NewReader(input), io.Discard), r, runtime.Options{})
 	receive(t, "end of the connection", c.Done())
-	return r.msgs, c.Err(), c.Stats()
+	return r.msgs, c.Stats(), c.Err()
 }
 
 // messages are what is cut: those of a turn, and one with every way to write a
@@ -88,7 +88,7 @@ func TestAMessageCutAtAnyByteIsNeverDelivered(t *testing.T) {
 		workers(len(lines), func(i int) {
 			line := lines[i]
 			for n := range len(line) + 1 {
-				got, err, _ := hearing(t, first+"\n"+line[:n])
+				got, _, err := hearing(t, first+"\n"+line[:n])
 				want := 1
 				if json.Valid([]byte(line[:n])) {
 					want = 2 // in either order, when it is of a session
@@ -113,7 +113,7 @@ func TestACutLineCostsOnlyItself(t *testing.T) {
 			line := strings.TrimSpace(lines[i])
 			for n := 1; n < len(line); n++ {
 				for _, rest := range []string{"\n", "\n" + line[n:] + "\n"} { // cut, or broken in two
-					got, _, stats := hearing(t, line[:n]+rest+next)
+					got, stats, _ := hearing(t, line[:n]+rest+next)
 					if len(got) != 1 || got[0] != "_next {}" {
 						t.Errorf("cut at %d of %s: delivered %q", n, line, got)
 					}

@@ -21,7 +21,7 @@ const (
 	maxErrorBody  = 8 << 10          // bytes kept of what a server says with an error
 	headerTimeout = 30 * time.Second // for a server to open a stream
 	deleteTimeout = 2 * time.Second
-	farewell      = 500 * time.Millisecond // for initialize, and for streams, to end in order
+	orderly       = 500 * time.Millisecond // for initialize, and for streams, to end in order
 )
 
 // StatusError reports an answer of the server that ends the connection.
@@ -363,6 +363,19 @@ func statusError(method string, status int, body []byte) *StatusError {
 	return &StatusError{Method: method, Status: status, Body: string(bytes.TrimSpace(body[:min(len(body), maxErrorBody)]))}
 }
 
+// farewell ends the connection on the server, trying twice: the first attempt
+// may meet a TCP connection that is gone.
+func (c *client) farewell() {
+	ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
+	defer cancel()
+	for range 2 {
+		if answer, err := c.request(ctx, http.MethodDelete, "", nil); err == nil {
+			answer.Body.Close()
+			return
+		}
+	}
+}
+
 // Close implements transport.Transport. The server is told with a DELETE.
 func (c *client) Close() error {
 	c.once.Do(func() {
@@ -373,7 +386,7 @@ func (c *client) Close() error {
 			select {
 			case <-c.ready: // or its answer would leave a connection behind
 			case <-c.ctx.Done():
-			case <-time.After(farewell):
+			case <-time.After(orderly):
 			}
 		}
 		c.cancel(transport.ErrClosed)
@@ -383,18 +396,14 @@ func (c *client) Close() error {
 		}
 		c.mu.Unlock()
 		if giveUp != nil {
-			time.AfterFunc(farewell, giveUp)
+			time.AfterFunc(orderly, giveUp)
 			<-c.ready
 		}
 		c.mu.Lock()
 		known := c.id != ""
 		c.mu.Unlock()
 		if known {
-			ctx, cancel := context.WithTimeout(context.Background(), deleteTimeout)
-			if answer, err := c.request(ctx, http.MethodDelete, "", nil); err == nil {
-				answer.Body.Close()
-			}
-			cancel()
+			c.farewell()
 		}
 		c.run.Wait()
 		c.http.CloseIdleConnections()

@@ -159,8 +159,7 @@ func (m *mailbox) serve(w http.ResponseWriter, r *http.Request, me *receiver) {
 			for i, e := range events {
 				buf = appendEvent(buf, number+uint64(i)+1, e.msg)
 			}
-			out.SetWriteDeadline(time.Now().Add(c.s.stall()))
-			if _, err := w.Write(buf); err != nil || out.Flush() != nil {
+			if !c.s.send(w, out, buf) {
 				return
 			}
 			if cap(buf) > 4*batchBytes {
@@ -190,8 +189,7 @@ func (m *mailbox) serve(w http.ResponseWriter, r *http.Request, me *receiver) {
 			m.events[m.next].after = nil
 			c.mu.Unlock()
 		case <-alive.C:
-			out.SetWriteDeadline(time.Now().Add(c.s.stall()))
-			if _, err := w.Write([]byte(":\n\n")); err != nil || out.Flush() != nil {
+			if !c.s.send(w, out, []byte(":\n\n")) {
 				return
 			}
 		case <-me.stop:
@@ -202,6 +200,19 @@ func (m *mailbox) serve(w http.ResponseWriter, r *http.Request, me *receiver) {
 			return
 		}
 	}
+}
+
+// send writes b in pieces, each of which must be taken in time.
+func (s *Server) send(w http.ResponseWriter, out *http.ResponseController, b []byte) bool {
+	for len(b) > 0 {
+		n := min(len(b), batchBytes)
+		out.SetWriteDeadline(time.Now().Add(s.stall()))
+		if _, err := w.Write(b[:n]); err != nil || out.Flush() != nil {
+			return false
+		}
+		b = b[n:]
+	}
+	return true
 }
 
 // appendEvent appends msg as an event. Line breaks in JSON text can only be

@@ -1,7 +1,9 @@
 package httpstream_test
 
 import (
+	"bufio"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -55,6 +57,7 @@ func ask(t *testing.T, url string, token access.Token, method string, headers ma
 
 type head = map[string]string
 
+// C138, C148 of the conformance list.
 func TestHostileRequestsAreRefusedBeforeAnAgentStarts(t *testing.T) {
 	t.Parallel()
 	var started atomic.Int32
@@ -154,6 +157,7 @@ func TestARequestWithoutDeclaredSizeIsBoundedToo(t *testing.T) {
 	answer.Body.Close()
 }
 
+// C136, C137, C139, C140, C146 of the conformance list.
 func TestRequestsOfAConnection(t *testing.T) {
 	t.Parallel()
 	s := &httpstream.Server{Handle: func(_ context.Context, c transport.Transport) {
@@ -203,6 +207,7 @@ func TestRequestsOfAConnection(t *testing.T) {
 	}
 }
 
+// C142 of the conformance list.
 func TestAStreamHasOneReceiver(t *testing.T) {
 	t.Parallel()
 	s := new(httpstream.Server)
@@ -258,5 +263,47 @@ func TestAllowedHostsAndOrigins(t *testing.T) {
 	got, header := ask(t, server.URL, access.Token{}, http.MethodOptions, head{"Authorization": "", "Origin": "https://app.example", "Access-Control-Request-Method": "POST"}, "")
 	if got != 204 || header.Get("Access-Control-Allow-Origin") != "https://app.example" {
 		t.Error(got, header)
+	}
+}
+
+// C141 of the conformance list.
+func TestAStreamOpenedLateGetsWhatWasSentInOrder(t *testing.T) {
+	t.Parallel()
+	sent := make(chan struct{})
+	s := &httpstream.Server{Handle: func(ctx context.Context, c transport.Transport) {
+		defer c.Close()
+		context.AfterFunc(ctx, func() { c.Close() })
+		c.Read(nil)
+		c.Write([]byte(`{"jsonrpc":"2.0","id":1,"result":{}}`))
+		for i := range 100 {
+			c.Write(fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":%d}}`, i))
+		}
+		close(sent)
+		c.Read(nil)
+	}}
+	server := serve(t, s, nil)
+	_, header := ask(t, server.URL, s.Guard.Token, http.MethodPost, nil, hello)
+	<-sent
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+	r.Header = http.Header{"Authorization": {"Bearer " + s.Guard.Token.Reveal()}, "Accept": {"text/event-stream"},
+		"Acp-Connection-Id": {header.Get("Acp-Connection-Id")}, "Acp-Session-Id": {"s"}}
+	answer, err := server.Client().Do(r)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatal(answer, err)
+	}
+	defer answer.Body.Close()
+	lines := bufio.NewScanner(answer.Body)
+	for n := 0; n < 100 && lines.Scan(); {
+		data, ok := strings.CutPrefix(lines.Text(), "data: ")
+		if !ok {
+			continue
+		}
+		if !strings.HasSuffix(data, fmt.Sprintf(`"n":%d}}`, n)) {
+			t.Fatalf("%d: %s", n, data)
+		}
+		n++
+	}
+	if err := lines.Err(); err != nil {
+		t.Fatal(err)
 	}
 }

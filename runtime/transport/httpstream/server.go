@@ -85,6 +85,8 @@ func (s *Server) warn(msg string, args ...any) {
 }
 
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	// The deadline of an earlier stream may still be that of the TCP connection.
+	http.NewResponseController(w).SetWriteDeadline(time.Now().Add(initTimeout + s.stall()))
 	connection, session, err := ids(r)
 	switch {
 	case err != nil:

@@ -45,6 +45,7 @@ type serverConn struct {
 	replays  map[string]string   // of those, session/load: the session that is replayed
 	asked    map[string]string   // agent's requests: the session they came from
 	finished bool                // the agent has ended
+	closed   chan struct{}       // closed then
 	busy     int                 // requests of the client in progress
 	idle     *time.Timer         // runs while there are none
 
@@ -56,7 +57,7 @@ type serverConn struct {
 func newServerConn(s *Server, id, initKey string) *serverConn {
 	c := &serverConn{
 		s: s, id: id, in: make(chan []byte), streams: map[string]*mailbox{}, progress: make(chan struct{}),
-		routes: map[string]string{}, replays: map[string]string{}, asked: map[string]string{},
+		routes: map[string]string{}, replays: map[string]string{}, asked: map[string]string{}, closed: make(chan struct{}),
 		initKey: initKey, answered: make(chan struct{}), busy: 1,
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
@@ -75,6 +76,8 @@ func (c *serverConn) Read(buf []byte) ([]byte, error) {
 	select {
 	case msg := <-c.in:
 		return append(buf[:0], msg...), nil
+	case <-c.closed:
+		return buf[:0], transport.ErrClosed
 	case <-c.ctx.Done():
 		if err := context.Cause(c.ctx); err != errEnded {
 			return buf[:0], err
@@ -90,6 +93,8 @@ func (c *serverConn) post(ctx context.Context, msg []byte) error {
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-c.closed:
+		return transport.ErrClosed
 	case <-c.ctx.Done():
 		return transport.ErrClosed
 	}
@@ -195,6 +200,8 @@ func (c *serverConn) room() error {
 		select {
 		case <-progress:
 			stall.Reset(c.s.stall())
+		case <-c.closed:
+			return transport.ErrClosed
 		case <-c.ctx.Done():
 			return c.ended()
 		case <-stall.C:
@@ -308,6 +315,7 @@ func (c *serverConn) Close() error {
 		return nil
 	}
 	c.finished = true
+	close(c.closed)
 	for _, m := range c.streams {
 		m.signal()
 	}

@@ -30,6 +30,7 @@ func readAll(r io.Reader, limit int) (got []string, s *events, err error) {
 	}
 }
 
+// C154 of the conformance list.
 func TestEventStreams(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

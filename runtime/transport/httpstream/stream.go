@@ -102,7 +102,7 @@ func (s *stream) awaitOthers() {
 		others = append(others, o)
 	}
 	s.c.mu.Unlock()
-	late := time.After(2 * farewell)
+	late := time.After(2 * orderly)
 	for _, o := range others {
 		select {
 		case <-o.done:

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
@@ -23,8 +24,8 @@ type Server struct {
 	// context ends with that of Serve.
 	Handle func(ctx context.Context, t transport.Transport)
 	// Admit, when set, may refuse a connection; release is called at its end.
-	// The client of a TCP server gets to know the error, so it says nothing
-	// that strangers may not know.
+	// The client gets to know the error: over TCP as the answer to the
+	// handshake, from a Unix socket as an error answer without an id.
 	Admit func() (release func(), err error)
 	// Token is what TCP clients must present. Without one they are all refused.
 	Token access.Token
@@ -110,7 +111,10 @@ func (s *Server) welcome(c net.Conn) (_ net.Conn, release func(), err error) {
 	release = func() {}
 	if s.Admit != nil {
 		if release, err = s.Admit(); err != nil {
-			if !local {
+			if local {
+				c.SetDeadline(time.Now().Add(answerWithin))
+				c.Write(append(envelope.Failure([]byte("null"), err.Error(), nil), '\n'))
+			} else {
 				answer(c, err)
 			}
 			return c, nil, err

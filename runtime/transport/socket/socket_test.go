@@ -310,6 +310,19 @@ func TestARefusalToAdmitReachesTheClient(t *testing.T) {
 	if _, err := DialTCP(t.Context(), l.Addr().String(), token, nil); !errors.As(err, &refused) || refused.Reason != full.Error() {
 		t.Fatal(err)
 	}
+	path := filepath.Join(folder(t), "s")
+	if l, err = ListenUnix(path); err != nil {
+		t.Fatal(err)
+	}
+	serve(t, &Server{Handle: echo, Admit: func() (func(), error) { return nil, full }}, l)
+	c, err := DialUnix(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if got, err := c.Read(nil); err != nil || !strings.Contains(string(got), full.Error()) {
+		t.Errorf("%s, %v", got, err)
+	}
 }
 
 func TestServeEndsWithItsContextAndWaitsForConnections(t *testing.T) {

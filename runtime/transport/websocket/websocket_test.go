@@ -101,6 +101,7 @@ func TestMessagesBothWays(t *testing.T) {
 	}
 }
 
+// C158 of the conformance list.
 func TestNothingIsHandledBeforeInitialize(t *testing.T) {
 	t.Parallel()
 	var handled atomic.Int32
@@ -142,6 +143,7 @@ func TestRefusedRequestsAreNotHandled(t *testing.T) {
 	}
 }
 
+// C161 of the conformance list.
 func TestASecondInitializeIsRefusedAndTheConnectionGoesOn(t *testing.T) {
 	t.Parallel()
 	url, client := start(t, new(websocket.Server))
@@ -151,6 +153,7 @@ func TestASecondInitializeIsRefusedAndTheConnectionGoesOn(t *testing.T) {
 	says(t, c, `{"method":"x","params":"\"initialize\""}`, `{"method":"x","params":"\"initialize\""}`)
 }
 
+// C159, C160, C163 of the conformance list.
 func TestOtherFramesAreIgnored(t *testing.T) {
 	t.Parallel()
 	url, client := start(t, new(websocket.Server))
@@ -180,6 +183,7 @@ func TestAMessageAboveTheLimitIsReportedAndTheNextOneArrives(t *testing.T) {
 	says(t, c, `{"next":1}`, `{"next":1}`)
 }
 
+// C166 of the conformance list.
 func TestAServerThatEndsSendsItsLastMessageFirst(t *testing.T) {
 	t.Parallel()
 	url, client := start(t, &websocket.Server{Handle: func(_ context.Context, c transport.Transport) {
@@ -193,6 +197,7 @@ func TestAServerThatEndsSendsItsLastMessageFirst(t *testing.T) {
 	}
 }
 
+// C164, C165 of the conformance list.
 func TestHowTheOtherEndClosed(t *testing.T) {
 	t.Parallel()
 	for code, clean := range map[ws.StatusCode]bool{1000: true, 1001: true, 1008: false, 1009: false, 1011: false} {
@@ -212,6 +217,7 @@ func TestHowTheOtherEndClosed(t *testing.T) {
 	}
 }
 
+// C165 of the conformance list.
 func TestAConnectionThatIsCutIsNoCleanEnd(t *testing.T) {
 	t.Parallel()
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -278,4 +284,46 @@ func TestAdmissionIsReleasedAtTheEnd(t *testing.T) {
 			t.Fatal("not released")
 		}
 	}
+}
+
+// C167 of the conformance list.
+func TestReadingGoesOnWhileAWriteWaits(t *testing.T) {
+	t.Parallel()
+	reads := make(chan struct{})
+	url, client := start(t, &websocket.Server{Handle: func(_ context.Context, c transport.Transport) {
+		defer c.Close()
+		c.Read(nil)
+		for range 50 { // and reads nothing
+			c.Write([]byte(`{"n":1}`))
+		}
+		<-reads
+	}})
+	c := dial(t, url, client)
+	if err := c.Write([]byte(hello)); err != nil {
+		t.Fatal(err)
+	}
+	blocked := make(chan struct{})
+	go func() {
+		big := []byte(`"` + strings.Repeat("x", 1<<20) + `"`)
+		for range 64 {
+			if c.Write(big) != nil {
+				break
+			}
+		}
+		close(blocked)
+	}()
+	time.Sleep(50 * time.Millisecond)
+	for range 50 {
+		if got, err := c.Read(nil); err != nil || string(got) != `{"n":1}` {
+			t.Fatal(string(got), err)
+		}
+	}
+	select {
+	case <-blocked:
+		t.Error("the write did not wait")
+	default:
+	}
+	close(reads)
+	c.Close()
+	<-blocked
 }

@@ -1,0 +1,291 @@
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	coder "github.com/coder/acp-go-sdk"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// Live is how a client in a process of its own does with an agent that only
+// writes ready-made lines. Floors: split only counts the lines, echo answers
+// each line with itself over the same transport, in one goroutine.
+type Live struct {
+	Who       string
+	PerSecond float64       // updates
+	CPU       time.Duration // for all updates, user and system
+	P50, P99  time.Duration // of a permission question and its answer
+	Peak      int64         // resident bytes after one message of LargeMessage, 0 when it is refused
+}
+
+// What is sent.
+const (
+	Updates      = 100_000
+	Questions    = 5000
+	LargeMessage = 64 << 20
+)
+
+// window is how many updates a client may have waiting that does not survive
+// more: coder's ends the connection at 1,024.
+const window = 512
+
+const roleEnv = "HERMES_BENCH_ROLE"
+
+// Role plays the client that a parent asked for, and reports whether it did.
+func Role() bool {
+	who, task, ok := strings.Cut(os.Getenv(roleEnv), " ")
+	if !ok {
+		return false
+	}
+	p := &player{task: task}
+	switch who {
+	case "hermes":
+		c := runtime.NewConn(transport.Stdio(), acp.ClientSide(hermesPlayer{player: p}), runtime.Options{})
+		<-c.Done()
+	case "coder":
+		<-coder.NewClientSideConnection(coderPlayer{player: p}, os.Stdout, os.Stdin).Done()
+	case "echo":
+		for t, buf := transport.Stdio(), []byte(nil); ; {
+			line, err := t.Read(buf)
+			if err != nil {
+				break
+			}
+			t.Write(line)
+			buf = line
+		}
+	case "split":
+		in := bufio.NewReaderSize(os.Stdin, 64<<10)
+		for {
+			if _, err := in.ReadSlice('\n'); err != nil {
+				break
+			}
+			p.update()
+		}
+	}
+	p.report()
+	return true
+}
+
+type player struct {
+	task string
+	seen int
+}
+
+// update counts an update, and tells the parent after each window.
+func (p *player) update() {
+	if p.seen++; p.task == "window" && p.seen%window == 0 || p.task == "free" && p.seen == Updates || p.task == "large" {
+		os.Stderr.WriteString(".")
+	}
+}
+
+// report tells the parent what it cost.
+func (p *player) report() {
+	var r syscall.Rusage
+	syscall.Getrusage(syscall.RUSAGE_SELF, &r)
+	fmt.Fprintf(os.Stderr, "\n%d %d\n", r.Utime.Nano()+r.Stime.Nano(), r.Maxrss)
+}
+
+type hermesPlayer struct {
+	acp.UnimplementedClientHandler
+	*player
+}
+
+func (p hermesPlayer) SessionUpdate(context.Context, *acp.SessionNotification) error {
+	p.update()
+	return nil
+}
+
+func (hermesPlayer) RequestPermission(_ context.Context, r *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	return &acp.RequestPermissionResponse{Outcome: &acp.SelectedPermissionOutcome{OptionID: r.Options[0].OptionID}}, nil
+}
+
+type coderPlayer struct {
+	coder.Client
+	*player
+}
+
+func (p coderPlayer) SessionUpdate(context.Context, coder.SessionNotification) error {
+	p.update()
+	return nil
+}
+
+func (coderPlayer) RequestPermission(_ context.Context, r coder.RequestPermissionRequest) (coder.RequestPermissionResponse, error) {
+	return coder.RequestPermissionResponse{Outcome: coder.RequestPermissionOutcome{Selected: &coder.RequestPermissionOutcomeSelected{OptionId: r.Options[0].OptionId}}}, nil
+}
+
+// child is a client under test.
+type child struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+	told *bufio.Reader // standard error
+}
+
+func startChild(who, task string) (*child, error) {
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: exec.Command(exe)}
+	c.cmd.Env = append(os.Environ(), roleEnv+"="+who+" "+task)
+	in, err1 := c.cmd.StdinPipe()
+	out, err2 := c.cmd.StdoutPipe()
+	told, err3 := c.cmd.StderrPipe()
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
+	c.in, c.out, c.told = in, bufio.NewReader(out), bufio.NewReader(told)
+	return c, c.cmd.Start()
+}
+
+// end returns what the child cost.
+func (c *child) end() (cpu time.Duration, peak int64, err error) {
+	c.in.Close()
+	text, err := io.ReadAll(c.told)
+	if err := errors.Join(err, c.cmd.Wait()); err != nil {
+		return 0, 0, fmt.Errorf("%w: %s", err, text)
+	}
+	f := strings.Fields(string(text[bytes.LastIndexByte(bytes.TrimSpace(text), '\n')+1:]))
+	if len(f) != 2 {
+		return 0, 0, fmt.Errorf("client said %q", text)
+	}
+	ns, err1 := strconv.ParseInt(f[0], 10, 64)
+	kib, err2 := strconv.ParseInt(f[1], 10, 64)
+	return time.Duration(ns), kib << 10, errors.Join(err1, err2)
+}
+
+// MeasureLive measures everybody, in turns: the best of three.
+func MeasureLive() ([]Live, error) {
+	whos := []struct{ name, updates, ask string }{
+		{"hermes", "free", "ask"}, {"hermes in windows", "window", ""}, {"coder", "window", "ask"},
+		{"split", "free", ""}, {"echo", "", "ask"},
+	}
+	out := make([]Live, len(whos))
+	for round := range 3 {
+		for i, w := range whos {
+			l := &out[i]
+			l.Who = w.name
+			who, _, _ := strings.Cut(w.name, " ")
+			if w.updates != "" {
+				perSecond, cpu, err := updates(who, w.updates)
+				if err != nil {
+					return nil, fmt.Errorf("%s, updates: %w", w.name, err)
+				}
+				if l.PerSecond = max(l.PerSecond, perSecond); round == 0 || cpu < l.CPU {
+					l.CPU = cpu
+				}
+			}
+			if w.ask == "" {
+				continue
+			}
+			p50, p99, err := questions(who)
+			if err != nil {
+				return nil, fmt.Errorf("%s, questions: %w", w.name, err)
+			}
+			if round == 0 || p50 < l.P50 {
+				l.P50, l.P99 = p50, p99
+			}
+		}
+	}
+	peak, err := large("hermes")
+	out[0].Peak = peak
+	return out, err
+}
+
+func updateLine(filler string) []byte {
+	if filler == "" {
+		return []byte(`{"jsonrpc":"2.0","method":"session/update","params":` + string(Messages()[0].JSON) + "}\n")
+	}
+	return []byte(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + filler + `"}}}}` + "\n")
+}
+
+func updates(who, task string) (perSecond float64, cpu time.Duration, err error) {
+	c, err := startChild(who, task)
+	if err != nil {
+		return 0, 0, err
+	}
+	block := bytes.Repeat(updateLine(""), window/2)
+	began := time.Now()
+	for sent, told := 0, 0; sent < Updates; sent += window / 2 {
+		if task == "window" && sent-told*window >= window {
+			if _, err := c.told.ReadByte(); err != nil {
+				return 0, 0, err
+			}
+			told++
+		}
+		if left := Updates - sent; left < window/2 {
+			block = block[:len(block)/(window/2)*left]
+		}
+		if _, err := c.in.Write(block); err != nil {
+			return 0, 0, err
+		}
+	}
+	if task == "free" {
+		if _, err := c.told.ReadByte(); err != nil {
+			return 0, 0, err
+		}
+	}
+	took := time.Since(began)
+	cpu, _, err = c.end()
+	return Updates / took.Seconds(), cpu, err
+}
+
+func questions(who string) (p50, p99 time.Duration, err error) {
+	c, err := startChild(who, "ask")
+	if err != nil {
+		return 0, 0, err
+	}
+	times := make([]time.Duration, 0, Questions)
+	for i := range Questions + 500 {
+		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","title":"Edit"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}`+"\n", i)
+		began := time.Now()
+		if _, err := c.in.Write(line); err != nil {
+			return 0, 0, err
+		}
+		answer, err := c.out.ReadSlice('\n')
+		if err != nil {
+			return 0, 0, err
+		}
+		if i >= 500 {
+			times = append(times, time.Since(began))
+		}
+		if who != "echo" && !bytes.Contains(answer, []byte(`"optionId":"yes"`)) {
+			return 0, 0, fmt.Errorf("answered %s", answer)
+		}
+	}
+	slices.Sort(times)
+	_, _, err = c.end()
+	return times[len(times)/2], times[len(times)*99/100], err
+}
+
+// large returns the peak memory of a client that takes one large message.
+func large(who string) (int64, error) {
+	c, err := startChild(who, "large")
+	if err != nil {
+		return 0, err
+	}
+	line := updateLine(strings.Repeat("x", LargeMessage-1000))
+	if _, err := c.in.Write(line); err != nil {
+		return 0, err
+	}
+	if _, err := c.told.ReadByte(); err != nil {
+		return 0, err
+	}
+	_, peak, err := c.end()
+	return peak, err
+}

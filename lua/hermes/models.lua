@@ -1,0 +1,86 @@
+---The models of a session. Agents offer them in one of two ways: as `models`, which the protocol
+---has dropped, or as a config option of the category "model". Here both look like the first.
+local M = {}
+
+---@class hermes.Models
+---@field currentModelId string
+---@field availableModels { modelId: string, name: string, description?: string }[]
+
+---@param session hermes.SessionState
+---@return hermes.acp.SessionConfigOption.select?
+local function option(session)
+  for _, candidate in ipairs(session.configOptions or {}) do
+    if candidate.category == "model" and candidate.type == "select" then
+      return candidate
+    end
+  end
+end
+
+---@param values hermes.acp.SessionConfigSelectOptions
+---@param list table[]
+---@return table[] list
+local function flatten(values, list)
+  for _, value in ipairs(values) do
+    if value.options then
+      flatten(value.options, list)
+    else
+      list[#list + 1] =
+        { modelId = value.value, name = value.name, description = value.description }
+    end
+  end
+  return list
+end
+
+---@param session_id string
+---@param agent? string
+---@return hermes.Models? copy
+function M.get(session_id, agent)
+  local session = require("hermes.state").session(session_id, agent)
+  if not session then
+    return nil
+  end
+  if session.models then
+    return vim.deepcopy(session.models)
+  end
+  local chosen = option(session)
+  return chosen
+    and {
+      currentModelId = chosen.currentValue,
+      availableModels = flatten(chosen.options or {}, {}),
+    }
+end
+
+---@param session_id string
+---@param model string
+---@param opts hermes.Opts
+---@return string id
+function M.set(session_id, model, opts)
+  local session = require("hermes.state").session(session_id, opts.agent)
+  local rpc = require("hermes.rpc")
+  local chosen = session and option(session)
+  if session and session.models then
+    return rpc.request("session/set_model", { sessionId = session_id, modelId = model }, opts)
+  elseif chosen then
+    local params = { sessionId = session_id, configId = chosen.id, value = model }
+    return rpc.request("session/set_config_option", params, opts)
+  end
+  local op = {
+    method = "session/set_model",
+    agent = rpc.agent_for(opts, session_id),
+    session_id = session_id,
+    on_done = opts.on_done,
+  }
+  if not session then
+    return rpc.refuse(op, "unknown_session", ("there is no session %q"):format(session_id))
+  end
+  return rpc.refuse(op, "unsupported", "the agent offers no choice of models in this session")
+end
+
+---The model that a list of config options names.
+---@param session hermes.SessionState
+---@return string?
+function M.current(session)
+  return (option(session) or {}).currentValue
+end
+
+return M

@@ -1,0 +1,107 @@
+package plugin
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// askAboutCommands makes every command a question, which answer answers.
+func (e *editor) askAboutCommands(answer string) {
+	e.t.Helper()
+	e.lua(`
+hermes.setup({ permissions = { terminal_access = "ask" } })
+hermes.on_request("PermissionRequest", function() return "` + answer + `" end)`)
+	e.open()
+	e.is(`hermes.state().agents.tester ~= nil`, true)
+}
+
+func TestACommandIsShownExactlyAsItWouldRun(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.askAboutCommands("allow")
+		e.prompt("RUN echo 'a  b'\nLINE echo one; echo two")
+		e.is(`vim.tbl_map(function(x) return x.toolCall.title end, of("PermissionRequest"))`, []string{
+			`Run sh -c 'echo '\''a  b'\''` + "'", `Run through a shell: ` + e.shell() + ` -c 'echo one; echo two'`,
+		})
+		e.is(`of("PermissionRequest")[1].toolCall.rawInput.cwd == vim.uv.fs_realpath(vim.fn.getcwd())`, true)
+		e.is(`of("PermissionRequest")[1].toolCall.rawInput.program:match("^/.*/sh$") ~= nil`, true)
+		e.is(`vim.tbl_map(function(x) return x.toolCall.rawInput.shell end, of("PermissionRequest"))`, []bool{false, true})
+		e.is(`said():find("a  b", 1, true) ~= nil and said():find("one\\ntwo", 1, true) ~= nil`, true)
+		e.is(`vim.iter(require("hermes.permission").details(of("PermissionRequest")[2])):any(function(l)
+  return l:find("shell: true", 1, true) ~= nil end)`, true)
+	})
+}
+
+// shell is the first word of a shell line as it is shown.
+func (e *editor) shell() string {
+	title, _ := e.lua(`return of("PermissionRequest")[2].toolCall.title`).(string)
+	name, _, _ := strings.Cut(strings.TrimPrefix(title, "Run through a shell: "), " ")
+	if !strings.HasSuffix(name, "sh") {
+		e.t.Errorf("the shell is %q", name)
+	}
+	return name
+}
+
+func TestACommandThatIsNotAllowedDoesNotRun(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.askAboutCommands("reject")
+		mark := filepath.Join(t.TempDir(), "mark")
+		e.prompt("RUN touch " + mark)
+		e.is(`said():find("the user did not allow it", 1, true) ~= nil`, true)
+		if _, err := os.Stat(mark); err == nil {
+			t.Error("it ran")
+		}
+	})
+}
+
+func TestAnAllowedExecuteCallCoversTheCommandsOfItsTurn(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.askAboutCommands("yes") // which is no answer to Hermes' own question
+		e.prompt("ASK look\nRUN echo refused\nMAYRUN build\nRUN echo covered")
+		e.is(`said():find("RUN error", 1, true) ~= nil`, true)
+		e.is(`said():find("covered\\n", 1, true) ~= nil`, true)
+		e.is(`#of("PermissionRequest")`, 3)
+		e.prompt("RUN echo another turn")
+		e.is(`said():find('"another turn', 1, true) == nil`, true)
+		e.is(`#of("PermissionRequest")`, 4)
+	})
+}
+
+func TestAMissingFileReadsAsTheAgentNeedsIt(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.openWith(`"tester"`)
+		e.prompt("READ " + e.cwd() + "/none.txt")
+		e.is(`said():find("READ error", 1, true) ~= nil`, true)
+		e.lua(`
+hermes.setup({ agents = { tester = { quirks = { missing_file = "empty" } } } })
+done = {}
+hermes.disconnect("tester", { on_done = finish("gone") })`)
+		e.until("done.gone")
+		e.openWith(`"tester"`)
+		e.lua(`for i = #seen, 1, -1 do seen[i] = nil end`)
+		e.prompt("READ " + e.cwd() + "/none.txt\nREAD " + e.cwd() + "/none/below.txt\nREAD /etc/none.txt")
+		e.is(`(select(2, said():gsub('READ {"content":""}', "")))`, 2)
+		e.is(`(select(2, said():gsub("READ error", "")))`, 1)
+	})
+}
+
+func (e *editor) cwd() string {
+	s, _ := e.lua(`return vim.fn.getcwd()`).(string)
+	return s
+}
+
+func TestThePresetOfGeminiReadsMissingFilesAsEmpty(t *testing.T) {
+	t.Parallel()
+	h := new(Host)
+	for agent, want := range map[string]string{"gemini": "empty", "claude": ""} {
+		c, err := h.resolve(agent, command{})
+		if err != nil || c.Quirks.MissingFile != want {
+			t.Errorf("%s: %q, %v", agent, c.Quirks.MissingFile, err)
+		}
+	}
+	c, err := h.resolve("gemini", command{Quirks: quirks{MissingFile: "error"}})
+	if err != nil || c.Quirks.MissingFile != "error" {
+		t.Errorf("overridden: %q, %v", c.Quirks.MissingFile, err)
+	}
+}

@@ -1,0 +1,62 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A client on the official TypeScript SDK gets on with an agent of ours.
+func TestTheOfficialClientDrivesTheDemoAgent(t *testing.T) {
+	t.Parallel()
+	env := environment{npm: os.Getenv("HERMES_AGENTS")}
+	modules := env.packages(t)
+	script, err := filepath.Abs("../agents/sdk-tour.mjs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	workspace := realTempDir(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "node", script, modules, workspace, build(t), "demo-agent")
+	var complaints strings.Builder
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s%s", err, out, complaints.String())
+	}
+	var seen struct {
+		Version                int
+		Tour, Cancelled, Again string
+		Text                   string
+		Asked, Reads, Writes   int
+		Commands               []string
+		Updates                map[string]int
+		Failure, Unknown, Exit int
+	}
+	if err := json.Unmarshal(out, &seen); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if seen.Version != 1 || seen.Tour != "end_turn" || seen.Cancelled != "cancelled" || seen.Again != "end_turn" || seen.Exit != 0 {
+		t.Errorf("%s", out)
+	}
+	if seen.Asked < 1 || seen.Reads < 1 || seen.Writes < 1 || len(seen.Commands) != 1 || !strings.Contains(seen.Text, "still here") {
+		t.Errorf("%s", out)
+	}
+	for _, kind := range []string{"agent_thought_chunk", "plan", "tool_call", "tool_call_update", "available_commands_update"} {
+		if seen.Updates[kind] == 0 {
+			t.Errorf("no %s: %s", kind, out)
+		}
+	}
+	if seen.Failure != -32603 || seen.Unknown != -32601 {
+		t.Errorf("errors arrived as %d and %d", seen.Failure, seen.Unknown)
+	}
+	if b, err := os.ReadFile(filepath.Join(workspace, "hermes-demo.md")); err != nil || len(b) == 0 {
+		t.Errorf("the tour wrote %q, %v", b, err)
+	}
+}
