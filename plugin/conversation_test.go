@@ -116,6 +116,22 @@ hermes.cancel(s)`)
 	})
 }
 
+func TestOutputThatNeovimMissesIsCounted(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+_G.bytes, _G.missed = 0, 0
+hermes.on("TerminalData", function(d)
+  if bytes == 0 then vim.uv.sleep(1500) end
+  bytes, missed = bytes + #d.chunk, missed + (d.skipped or 0)
+end)`)
+		e.prompt("RUN yes | head -c 40000000")
+		e.until(`bytes + missed >= 40000000`)
+		e.is(`bytes + missed`, 40000000)
+		e.is(`missed > 0`, true)
+	})
+}
+
 func TestCancelIsNotSentToAnIdleAgent(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

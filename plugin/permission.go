@@ -83,6 +83,9 @@ func permissionChoice(p *acp.RequestPermissionRequest, v answer) (*acp.Permissio
 
 // allowed puts a question of the host itself to the user.
 func (k *client) allowed(ctx context.Context, id acp.SessionID, call acp.ToolCallUpdate, yes, no string) (bool, error) {
+	if !on(k.conn.host.permissions().Requests) {
+		return false, errNobodyAsked
+	}
 	// No agent can have said anything about a call of that name.
 	call.ToolCallID = acp.ToolCallID("hermes:" + rand.Text())
 	choice, err := k.permission(ctx, &acp.RequestPermissionRequest{
@@ -96,7 +99,11 @@ func (k *client) allowed(ctx context.Context, id acp.SessionID, call acp.ToolCal
 	return choice != nil && choice.OptionID == "allow", err
 }
 
-var errNotAllowed = errors.New("the user did not allow it")
+// Reasons why a command does not run.
+var (
+	errNotAllowed  = errors.New("the user did not allow it")
+	errNobodyAsked = errors.New("the user is not asked, because request_permissions is off")
+)
 
 // approveCommand asks the user about a command, showing exactly what would
 // run, when terminal_access is "ask" and the agent has not asked itself.

@@ -55,6 +55,16 @@ func TestACommandThatIsNotAllowedDoesNotRun(t *testing.T) {
 	})
 }
 
+func TestWithoutQuestionsNoCommandRunsUnseen(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`hermes.setup({ permissions = { terminal_access = "ask", request_permissions = false } })`)
+		e.open()
+		e.prompt("RUN echo unseen")
+		e.is(`said():find("request_permissions is off", 1, true) ~= nil`, true)
+		e.is(`#of("TerminalData")`, 0)
+	})
+}
+
 func TestAnAllowedExecuteCallCoversTheCommandsOfItsTurn(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.askAboutCommands("yes") // which is no answer to Hermes' own question

@@ -33,12 +33,17 @@ describe("health and the command", function()
   it("say that all is well", function()
     child.lua([[
       require("hermes").setup({
-        agents = { here = { command = "sh" }, gone = { command = "no-such-agent" } },
+        agents = {
+          here = { command = "sh" },
+          gone = { command = "no-such-agent" },
+          far = { protocol = "http", url = "http://localhost:1" },
+        },
       })]])
     child.cmd("checkhealth hermes")
     has(text(), "Neovim 0.")
     has(text(), "bin/hermes, version ")
     has(text(), "here: ")
+    has(text(), "far: runs elsewhere, reached by http")
     has(text(), "gone: no-such-agent is not in PATH")
   end)
 

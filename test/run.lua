@@ -73,11 +73,11 @@ local function run_child(file)
     })
     :wait()
   local rest, passed, failed = result.stdout:match("^(.-)(%d+) passed, (%d+) failed\n$")
-  local printed = rest or result.stdout
+  local printed = (rest or result.stdout) .. result.stderr
   if printed:find("[^\n]$") then
     printed = printed .. "\n" -- what a test printed must not run into the counts
   end
-  io.stdout:write(printed, result.stderr)
+  io.stdout:write(printed)
   passed, failed = tonumber(passed) or 0, tonumber(failed) or 0
   if not rest or (failed == 0 and result.code ~= 0) then
     io.stdout:write(("%s: FAIL its Neovim ended with code %d\n"):format(file, result.code))

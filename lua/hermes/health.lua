@@ -19,7 +19,7 @@ local function ask_host(...)
   return vim.trim(out.stdout)
 end
 
----@return { name: string, command: string, install?: string }[]
+---@return { name: string, command: string, install?: string, protocol?: string }[]
 local function agents()
   local list = {}
   local out = ask_host("agents")
@@ -31,6 +31,7 @@ local function agents()
     list[name] = vim.tbl_extend("force", list[name] or { name = name, command = "" }, {
       command = agent.command,
       install = agent.command and "" or nil,
+      protocol = agent.protocol,
       configured = true,
     })
   end
@@ -81,7 +82,9 @@ end
 
 local function check_agents()
   for _, agent in ipairs(agents()) do
-    if vim.fn.executable(agent.command) == 1 then
+    if agent.protocol and agent.protocol ~= "stdio" then
+      vim.health.ok(("%s: runs elsewhere, reached by %s"):format(agent.name, agent.protocol))
+    elseif vim.fn.executable(agent.command) == 1 then
       vim.health.ok(("%s: %s"):format(agent.name, vim.fn.exepath(agent.command)))
     elseif agent.configured then
       vim.health.error(

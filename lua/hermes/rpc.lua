@@ -52,7 +52,11 @@ function M.finish(id, err, result)
   end
   if err then
     local log = require("hermes.log")
-    log.write(vim.log.levels.ERROR, ("%s: %s"):format(op.method, err.message))
+    local line = err.message
+    if not vim.startswith(line, op.method .. ": ") then
+      line = op.method .. ": " .. line
+    end
+    log.write(vim.log.levels.ERROR, line)
     require("hermes.events").emit("RequestFailed", {
       opId = id,
       method = op.method,
@@ -64,7 +68,7 @@ function M.finish(id, err, result)
       data = err.data,
     })
     if not op.on_done then
-      log.notify(vim.log.levels.ERROR, ("%s: %s"):format(op.method, err.message))
+      log.notify(vim.log.levels.ERROR, line)
     end
   end
   if op.on_done then

@@ -84,6 +84,7 @@ local speech = {
     slow = "SLOW 100",
   },
 }
+speech.websocket, speech.http = speech.demo, speech.demo -- the same agent, served
 local speak = speech[config.agent]
 
 -- Every event, in order.

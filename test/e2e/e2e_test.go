@@ -8,8 +8,11 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/json"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,11 +24,14 @@ import (
 	"github.com/hermes-nvim/hermes/test/llm"
 )
 
-// launch is how one agent is started, as hermes.setup takes it.
+// launch is how one agent is started or reached, as hermes.setup takes it.
 type launch struct {
-	Command string            `json:"command"`
-	Args    []string          `json:"args"`
-	Env     map[string]string `json:"env,omitempty"`
+	Command  string            `json:"command,omitempty"`
+	Args     []string          `json:"args,omitempty"`
+	Env      map[string]string `json:"env,omitempty"`
+	Protocol string            `json:"protocol,omitempty"`
+	URL      string            `json:"url,omitempty"`
+	Token    string            `json:"token,omitempty"`
 }
 
 // agents says how each agent is started, given the folder of the npm packages,
@@ -34,6 +40,8 @@ var agents = map[string]func(t *testing.T, env environment) launch{
 	"demo": func(t *testing.T, env environment) launch {
 		return launch{Command: env.hermes, Args: []string{"demo-agent"}}
 	},
+	"websocket": func(t *testing.T, env environment) launch { return serve(t, env, "websocket") },
+	"http":      func(t *testing.T, env environment) launch { return serve(t, env, "http") },
 	"sdk": func(t *testing.T, env environment) launch {
 		script, err := filepath.Abs("../agents/sdk-agent.mjs")
 		if err != nil {
@@ -126,6 +134,35 @@ func run(t *testing.T, nvim, script string, config any) {
 	if !strings.Contains(string(out), "conversation complete") {
 		t.Fatalf("%s ended early:\n%s", script, out)
 	}
+}
+
+// serve puts the demo agent behind a server of its own.
+func serve(t *testing.T, env environment, protocol string) launch {
+	t.Helper()
+	token := rand.Text() + rand.Text()
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(env.hermes, "serve", "-token-file", file, "--", env.hermes, "demo-agent")
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cmd.Process.Signal(os.Interrupt)
+		io.Copy(io.Discard, stderr)
+		cmd.Wait()
+	})
+	line, err := bufio.NewReader(stderr).ReadString('\n')
+	_, url, found := strings.Cut(strings.TrimSpace(line), "listening on ")
+	if !found {
+		t.Fatalf("hermes serve said %q, %v", line, err)
+	}
+	return launch{Protocol: protocol, URL: url, Token: token}
 }
 
 func build(t *testing.T) string {
