@@ -135,6 +135,7 @@ func (g *gen) appendTag(tag, value string) []jen.Code {
 // encodeUnion emits the encoders of a union of objects.
 func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	var cases []jen.Code
+	uses := g.hasOther(u) // whether a case needs the value by its type
 	for _, a := range g.arms[n] {
 		if a.tag == "" {
 			continue
@@ -142,6 +143,7 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 		typ := jen.Op("*").Id(a.name)
 		do := []jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(tagLit(u.Tag, a.tag)))}
 		if a.iface {
+			uses = true
 			typ = jen.Id(a.name)
 			do = append(do, line("return append%sMembers(b, v)", a.name))
 		}
@@ -152,18 +154,13 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 		other := jen.Case(jen.Op("*").Id(g.otherName(n))).Block(g.appendTag(u.Tag, "v.Tag")...)
 		cases = append([]jen.Code{other}, cases...)
 	}
-	body := []jen.Code{}
-	use := false
-	for _, a := range g.arms[n] {
-		use = use || a.iface
-	}
-	sw := jen.Switch(line("v := v.(type)"))
-	if !use && !g.hasOther(u) {
-		sw = jen.Switch(line("v.(type)"))
+	sw := jen.Switch(line("v.(type)"))
+	if uses {
+		sw = jen.Switch(line("v := v.(type)"))
 	}
 	cases = append(cases, jen.Case(jen.Nil()).Block(line("return b")))
-	body = append(body, sw.Block(cases...), line("return v.appendMembers(b)"))
-	f.Func().Id("append"+n+"Members").Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(body...)
+	f.Func().Id("append"+n+"Members").Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
+		sw.Block(cases...), line("return v.appendMembers(b)"))
 	if top {
 		g.appendFunc(f, n, line("return append(append%sMembers(append(b, '{'), v), '}')", n))
 	}
