@@ -45,7 +45,7 @@ func Lower(d *schema.Document, o Overlay) (*Spec, error) {
 }
 
 // cycles fails when a definition is, merges in, or always contains itself, and
-// when what is merged in is no object.
+// when what is merged in is no object or cannot be told from another variant.
 func (l *lowering) cycles(s *Spec) {
 	for _, t := range s.Types {
 		if t.Kind == Alias {
@@ -79,8 +79,16 @@ func (l *lowering) cycles(s *Spec) {
 		}
 	}
 	acyclic("is merged into itself", func(t *Type, visit func(string)) {
+		unions := map[string]bool{}
 		for _, v := range t.merged() {
-			switch to := s.Resolve(v.Ref); {
+			to := s.Resolve(v.Ref)
+			if to.Union != nil && len(to.Fields) == 0 {
+				if unions[to.Name] {
+					l.fail(v.Node.Ptr, "merges in the union %s, which another variant merges in too; nothing would tell the two apart", to.Name)
+				}
+				unions[to.Name] = true
+			}
+			switch {
 			case to.Kind == Tagged, to.Kind == ByKeys, to.Kind == Object:
 				visit(v.Ref)
 			default:
