@@ -237,7 +237,7 @@ func TestAClosedSessionIsNotTakenUp(t *testing.T) {
 func TestCallsWaitForTheNextConnection(t *testing.T) {
 	t.Parallel()
 	w := new(world)
-	c, id := w.connect(t, nil)
+	c, id := w.connect(t, func(o *redial.Options) { o.Attempts = 1000 }) // more than fit into the wait
 	var open atomic.Bool
 	w.gate = func() error {
 		if !open.Load() {
