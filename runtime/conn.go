@@ -70,13 +70,14 @@ type Conn struct {
 	calls pending
 	in    inbound
 	hand  handshake
+	lead  lead
 	flow  flow
 	work  gauge // running lanes and request handlers
 	watch watchdog
 	count counters
 	used  recycled
 
-	// Owned by the reading goroutine.
+	// Owned by the goroutine that reads.
 	lanes   map[string]*lane
 	sweepAt int
 	methods map[string]string
@@ -123,6 +124,7 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	}
 	c.h = handler(c)
 	c.watch.start(c)
+	c.startLead()
 	go c.read()
 	go c.write()
 	return c
@@ -242,7 +244,11 @@ func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, res
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	k := &call{id: c.calls.newID(), method: method, from: c.handling(ctx), done: make(chan reply, 1)}
+	from, req := c.handling(ctx)
+	if req != nil {
+		c.relieve(req) // the answer has to be read
+	}
+	k := &call{id: c.calls.newID(), method: method, from: from, done: make(chan reply, 1)}
 	buf := newBuffer()
 	var at int
 	buf.b, at = appendMessage(buf.b, k.id, method, params)

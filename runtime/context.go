@@ -6,12 +6,14 @@ import "context"
 // *request, nil for notifications.
 type handlerKey struct{ c *Conn }
 
-func (c *Conn) handling(ctx context.Context) origin {
-	switch req, ok := ctx.Value(handlerKey{c}).(*request); {
+// handling says what ctx belongs to, and which request if it is one.
+func (c *Conn) handling(ctx context.Context) (origin, *request) {
+	req, ok := ctx.Value(handlerKey{c}).(*request)
+	switch {
 	case !ok:
-		return outside
+		return outside, nil
 	case req == nil:
-		return inNotification
+		return inNotification, nil
 	}
-	return inRequestHandler
+	return inRequestHandler, req
 }

@@ -96,8 +96,8 @@ func (in *inbound) cancelPrompts(session string) {
 }
 
 // request registers a request and starts it behind the notifications of its
-// session.
-func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
+// session. When there are none it may be left to the caller.
+func (c *Conn) request(f *frame, buf *buffer) (kept bool, mine *request) {
 	req := &request{
 		id: f.id, key: f.key, method: c.intern(f.method), params: params(f),
 		session: string(f.session), buf: buf,
@@ -107,11 +107,11 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 			// Its id would make the answer look like that of the first.
 			c.fault(FaultDuplicate, err, buf.b)
 			c.refuse(nil, acp.ErrorCodeInvalidRequest, fmt.Sprintf("invalid request: %v", err))
-			return false
+			return false, nil
 		}
 		c.fault(FaultRefused, fmt.Errorf("%s: %w", req.method, err), buf.b)
 		c.refuse(f.id, acp.ErrorCodeRequestCancelled, err.Error())
-		return false
+		return false, nil
 	}
 	if c.opts.Handshake {
 		var err error
@@ -123,18 +123,21 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 			}
 			c.fault(FaultRefused, err, buf.b)
 			c.refuse(id, acp.ErrorCodeInvalidRequest, "invalid request: "+err.Error())
-			return false
+			return false, nil
 		}
 	}
 	req.ctx, req.cancel = context.WithCancelCause(context.WithValue(c.requests, handlerKey{c}, req))
 	c.flow.add(len(buf.b))
 	if l := c.laneFor(f.session); l.busy() {
 		c.push(l, step{req: req})
-		return true
+		return true, nil
 	}
 	c.work.add()
+	if c.lead.leads(req) {
+		return true, req
+	}
 	go c.serve(req)
-	return true
+	return true, nil
 }
 
 // serve runs the handler of a request and queues the answer.
@@ -165,7 +168,9 @@ func (c *Conn) serve(req *request) {
 	req.cancel(context.Canceled)
 	n := len(req.buf.b)
 	c.in.remove(req)
-	c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
+	if !c.writeNow(answer) {
+		c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
+	}
 	c.runAfter(req)
 	req.buf.free()
 	c.flow.sub(n)
