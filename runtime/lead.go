@@ -20,7 +20,7 @@ type lead struct {
 const (
 	leadFor  = time.Millisecond // until relieved; twice that at most
 	leadFast = leadFor / 10     // a handler that takes longer is slow
-	leadSkip = 100              // requests after a slow one of their method that are not tried
+	leadSkip = 16               // requests after a slow one of their method that are not tried
 )
 
 func (c *Conn) startLead() {

@@ -17,10 +17,9 @@ type request struct {
 	params  []byte
 	session string
 	buf     *buffer
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
 	after   []func()
 	wait    <-chan struct{} // an initialize that runs; nil: none
+	ctx     requestContext
 }
 
 // inbound holds the unanswered requests of the peer.
@@ -80,7 +79,7 @@ func (in *inbound) cancel(key acp.RequestID) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if req := in.requests[key]; req != nil {
-		req.cancel(ErrRequestCancelled)
+		req.ctx.end(ErrRequestCancelled)
 	}
 }
 
@@ -90,7 +89,7 @@ func (in *inbound) cancelPrompts(session string) {
 	defer in.mu.Unlock()
 	for _, req := range in.requests {
 		if req.method == acp.MethodSessionPrompt && req.session == session {
-			req.cancel(ErrSessionCancelled)
+			req.ctx.end(ErrSessionCancelled)
 		}
 	}
 }
@@ -126,7 +125,7 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool, mine *request) {
 			return false, nil
 		}
 	}
-	req.ctx, req.cancel = context.WithCancelCause(context.WithValue(c.requests, handlerKey{c}, req))
+	req.ctx = requestContext{c: c, req: req}
 	c.flow.add(len(buf.b))
 	if l := c.laneFor(f.session); l.busy() {
 		c.push(l, step{req: req})
@@ -165,7 +164,7 @@ func (c *Conn) serve(req *request) {
 	}
 	answer.b = append(answer.b, '}')
 
-	req.cancel(context.Canceled)
+	req.ctx.end(context.Canceled)
 	n := len(req.buf.b)
 	c.in.remove(req)
 	if !c.writeNow(answer) {
@@ -192,14 +191,14 @@ func (c *Conn) runAfter(req *request) {
 // handleRequest appends the result to the answer.
 func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 	defer recovered(req.method, &err)
-	if context.Cause(req.ctx) == ErrRequestCancelled {
+	if req.ctx.ended() == ErrRequestCancelled {
 		return ErrRequestCancelled
 	}
 	if req.wait != nil {
 		select {
 		case <-req.wait:
 		case <-req.ctx.Done():
-			return context.Cause(req.ctx)
+			return context.Cause(&req.ctx)
 		}
 		if !c.hand.done() {
 			return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + req.method + ": initialize failed"}
@@ -208,7 +207,7 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 	if c.h == nil {
 		return acp.MethodNotFound(req.method)
 	}
-	result, err := c.h.HandleRequest(req.ctx, req.method, req.params)
+	result, err := c.h.HandleRequest(&req.ctx, req.method, req.params)
 	if err != nil {
 		return err
 	}
