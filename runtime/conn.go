@@ -28,8 +28,9 @@ import (
 // Order. Notifications of one session are handled one at a time in wire order.
 // The answer to a call is delivered after the notifications of its session that
 // came before it. A request is handled after the notifications of its session
-// that came before it, on a goroutine of its own. Sessions do not wait for each
-// other; messages that name no session form one more such line.
+// that came before it, and nothing waits for it but, for a moment, the reading.
+// Sessions do not wait for each other; messages that name no session form one
+// more such line.
 //
 // Handlers may call the peer with the context they were given. The answer to a
 // call from a notification handler is delivered at once, so that the handler

@@ -139,15 +139,22 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool, mine *request) {
 	return true, nil
 }
 
-// serve runs the handler of a request and queues the answer.
+// errExit is the error of a handler that ended its goroutine.
+var errExit = errors.New("internal error")
+
+// serve runs the handler of a request and answers it.
 func (c *Conn) serve(req *request) {
 	defer c.work.done()
 	answer := newBuffer()
 	answer.b = append(answer.b, `{"jsonrpc":"2.0","id":`...)
 	answer.b = append(answer.b, req.id...)
-	head := len(answer.b)
+	head, err := len(answer.b), errExit
+	defer func() { c.respond(req, answer, head, err) }()
+	err = c.handleRequest(req, answer)
+}
 
-	err := c.handleRequest(req, answer)
+// respond sends the result that follows head in answer, or err.
+func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
 	if err == nil && len(answer.b) > c.lim.Message {
 		err = fmt.Errorf("%s: answer: %w", req.method, &TooLargeError{Limit: c.lim.Message, Size: len(answer.b)})
 	}
