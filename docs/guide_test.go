@@ -2,6 +2,8 @@ package docs
 
 import (
 	"go/format"
+	"go/scanner"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -40,5 +42,68 @@ func TestTheGoGuideQuotesWhatIsCompiled(t *testing.T) {
 	}
 	if quotes < 10 {
 		t.Errorf("found %d quotes, there must be more", quotes)
+	}
+}
+
+// What the migration table tells people to write exists.
+func TestTheGoGuideNamesWhatExists(t *testing.T) {
+	t.Parallel()
+	names := map[string]bool{}
+	for _, dir := range []string{"acp", "acp/unstable", "runtime", "runtime/client", "runtime/transport"} {
+		files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(dir), "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatal(dir, err)
+		}
+		for _, file := range files {
+			if !strings.HasSuffix(file, "_test.go") {
+				identifiers(t, file, names)
+			}
+		}
+	}
+	guide, err := os.ReadFile("go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, ok := strings.Cut(string(guide), "\n## Coming from")
+	if !ok {
+		t.Fatal("go.md has no migration table")
+	}
+	code, name := regexp.MustCompile("`[^`]*`"), regexp.MustCompile(`\b[A-Z]\w*`)
+	seen := 0
+	for line := range strings.Lines(table) {
+		columns := strings.Split(line, " | ")
+		if len(columns) < 3 {
+			continue
+		}
+		for _, part := range code.FindAllString(columns[1], -1) {
+			for _, n := range name.FindAllString(part, -1) {
+				if seen++; !names[n] {
+					t.Errorf("there is no %s:\n%s", n, line)
+				}
+			}
+		}
+	}
+	if seen < 200 {
+		t.Errorf("found %d names, there must be more", seen)
+	}
+}
+
+// identifiers adds those of a file that are not in comments or strings.
+func identifiers(t *testing.T, path string, names map[string]bool) {
+	t.Helper()
+	src, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s scanner.Scanner
+	s.Init(token.NewFileSet().AddFile(path, -1, len(src)), src, nil, 0)
+	for {
+		_, tok, text := s.Scan()
+		if tok == token.EOF {
+			return
+		}
+		if tok == token.IDENT {
+			names[text] = true
+		}
 	}
 }
