@@ -24,7 +24,9 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
 	HERMES_AGENTS="$$(scripts/agents)"; \
 	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS; \
-	go test $(GO_TEST_FLAGS) ./... && (cd bench && go test ./...) && scripts/lua-specs
+	go test $(GO_TEST_FLAGS) ./... && \
+	go test -run '^TestPeakMemory' ./runtime && \
+	(cd bench && go test ./...) && scripts/lua-specs
 
 .PHONY: soak
 soak: ## Let hostile agents loose on the runtime for longer (SOAK=10m: that long each)

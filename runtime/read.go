@@ -88,33 +88,36 @@ func (c *Conn) unreadable(msg []byte, err error, last bool) {
 	if msg[0] != '{' {
 		kind = FaultNoise
 	}
+	c.fault(kind, err, msg)
 	if c.opts.Server && !last {
 		c.refuse(nil, acp.ErrorCodeParseError, "parse error: "+err.Error())
 	}
-	c.fault(kind, err, msg)
 }
 
 // malformed deals with JSON that is no message, such as a batch: no version of
 // the protocol uses those, so an array gets one error and none of its elements
-// is looked at. Nothing that looks like an answer is
-// answered, or two peers could go on for ever.
+// is looked at. Nothing that looks like an answer is answered, or two peers
+// could go on for ever.
 func (c *Conn) malformed(f *frame, msg []byte) {
 	err := &MalformedError{Reason: f.problem}
 	isAnswer := f.method == nil && (f.result != nil || f.err != nil || f.id != nil)
-	switch {
-	case isAnswer:
-		if k := c.claimed(f); k != nil {
+	var k *call
+	if isAnswer {
+		if k = c.claimed(f); k != nil {
 			err.Method = k.method
-			c.answer(k, reply{local: err}, nil)
 		}
-	case f.method != nil, msg[0] == '[', c.opts.Server:
-		c.refuse(f.id, acp.ErrorCodeInvalidRequest, "invalid request: "+f.problem)
 	}
 	kind := FaultInvalid
 	if msg[0] != '{' && msg[0] != '[' {
 		kind = FaultNoise
 	}
 	c.fault(kind, err, msg)
+	switch {
+	case k != nil:
+		c.answer(k, reply{local: err}, nil)
+	case !isAnswer && (f.method != nil || msg[0] == '[' || c.opts.Server):
+		c.refuse(f.id, acp.ErrorCodeInvalidRequest, "invalid request: "+f.problem)
+	}
 }
 
 // claimed takes out the call a malformed answer belongs to, if any.
@@ -129,6 +132,7 @@ func (c *Conn) claimed(f *frame) *call {
 
 // tooLarge deals with a message above the limit, going by its beginning.
 func (c *Conn) tooLarge(big *TooLargeError) {
+	c.fault(FaultTooLarge, big, big.Head)
 	f := peekFrame(big.Head, &c.lim)
 	switch {
 	case f.method != nil && f.id == nil: // a notification, or its id comes later
@@ -141,7 +145,6 @@ func (c *Conn) tooLarge(big *TooLargeError) {
 	case c.opts.Server:
 		c.refuse(nil, acp.ErrorCodeInvalidRequest, big.Error())
 	}
-	c.fault(FaultTooLarge, big, big.Head)
 }
 
 // response hands an answer to the call it belongs to.

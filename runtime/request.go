@@ -105,12 +105,12 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 	if err := c.in.add(req, &c.lim); err != nil {
 		if err == errReused {
 			// Its id would make the answer look like that of the first.
-			c.refuse(nil, acp.ErrorCodeInvalidRequest, fmt.Sprintf("invalid request: %v", err))
 			c.fault(FaultDuplicate, err, buf.b)
+			c.refuse(nil, acp.ErrorCodeInvalidRequest, fmt.Sprintf("invalid request: %v", err))
 			return false
 		}
-		c.refuse(f.id, acp.ErrorCodeRequestCancelled, err.Error())
 		c.fault(FaultRefused, fmt.Errorf("%s: %w", req.method, err), buf.b)
+		c.refuse(f.id, acp.ErrorCodeRequestCancelled, err.Error())
 		return false
 	}
 	if c.opts.Handshake {
@@ -121,8 +121,8 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 			if err == errNullID {
 				id = nil
 			}
-			c.refuse(id, acp.ErrorCodeInvalidRequest, "invalid request: "+err.Error())
 			c.fault(FaultRefused, err, buf.b)
+			c.refuse(id, acp.ErrorCodeInvalidRequest, "invalid request: "+err.Error())
 			return false
 		}
 	}
