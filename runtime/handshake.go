@@ -53,16 +53,17 @@ func (h *handshake) admit(req *request) (wait <-chan struct{}, err error) {
 }
 
 // end ends the initialize that runs: with the text of its result, or nil when
-// it failed.
-func (h *handshake) end(result json.RawMessage) {
+// it failed. The requests that wait go on when release is called.
+func (h *handshake) end(result json.RawMessage) (release func()) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if result != nil {
 		v, _ := protocolVersion(result)
 		h.version = max(v, 1)
 	}
-	close(h.running)
+	running := h.running
 	h.running = nil
+	return func() { close(running) }
 }
 
 // done reports whether an initialize has succeeded.

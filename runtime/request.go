@@ -154,7 +154,7 @@ func (c *Conn) serve(req *request) {
 		if err == nil {
 			result = answer.b[head+len(`,"result":`):]
 		}
-		c.hand.end(result)
+		defer c.hand.end(result)() // those that wait are answered after it
 	}
 	if err != nil {
 		answer.b = append(answer.b[:head], `,"error":`...)
