@@ -5,8 +5,10 @@ import (
 	"go/scanner"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -42,6 +44,55 @@ func TestTheGoGuideQuotesWhatIsCompiled(t *testing.T) {
 	}
 	if quotes < 10 {
 		t.Errorf("found %d quotes, there must be more", quotes)
+	}
+}
+
+// What the guide says about further modules, package by package.
+func TestPackagesBringNoOtherModulesThanTheGuideSays(t *testing.T) {
+	t.Parallel()
+	const sys, pty, websocket, jsonschema = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5"
+	want := map[string][]string{ // packages that are not here bring none
+		"acp/validate":                {jsonschema},
+		"runtime/agent":               {sys},
+		"runtime/client":              {pty, sys},
+		"runtime/preset":              {sys},
+		"runtime/serve":               {websocket, sys},
+		"runtime/terminal":            {pty, sys},
+		"runtime/transport/socket":    {sys},
+		"runtime/transport/websocket": {websocket},
+	}
+	list := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}} {{.Module.Path}} {{join .Deps \" \"}}{{end}}", "./acp/...", "./runtime/...")
+	list.Dir, list.Env = "..", append(os.Environ(), "GOOS=linux")
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const module = "github.com/hermes-nvim/hermes"
+	owner, deps := map[string]string{}, map[string][]string{} // by package
+	for line := range strings.Lines(string(out)) {
+		if words := strings.Fields(line); len(words) > 1 {
+			owner[words[0]], deps[words[0]] = words[1], words[2:]
+		}
+	}
+	for pkg, on := range deps {
+		name := strings.TrimPrefix(pkg, module+"/")
+		if !strings.HasPrefix(name, "acp") && !strings.HasPrefix(name, "runtime") || strings.Contains(name, "internal/") {
+			continue
+		}
+		var got []string
+		for _, dep := range on {
+			if m := owner[dep]; m != "" && m != module && !slices.Contains(got, m) {
+				got = append(got, m)
+			}
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, want[name]) {
+			t.Errorf("%s brings %v, the guide says %v", name, got, want[name])
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("there is no %v", want)
 	}
 }
 
