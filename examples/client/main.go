@@ -25,6 +25,9 @@ func (p printer) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 }
 
 func main() {
+	if len(os.Args) < 3 {
+		log.Fatal("usage: client PROMPT AGENT [ARGUMENT...]")
+	}
 	ctx, dir := context.Background(), must(os.Getwd())
 	h := printer{client.New(client.Options{})} // reads and writes files in dir, denies the rest
 	process := must(agent.Start(ctx, agent.Command{Path: os.Args[2], Args: os.Args[3:], InheritEnv: true}))
