@@ -13,13 +13,17 @@ import (
 	"testing"
 )
 
-// Blocks of go.md that name a file are in that file word for word, where they
-// are compiled, and the others are formatted as gofmt does.
-func TestTheGoGuideQuotesWhatIsCompiled(t *testing.T) {
+// Go blocks that name a file are in that file word for word, where they are
+// compiled, and the others are formatted as gofmt does.
+func TestTheGuidesQuoteWhatIsCompiled(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("go.md")
-	if err != nil {
-		t.Fatal(err)
+	var guide []byte
+	for _, name := range []string{"go.md", "remote.md"} {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		guide = append(guide, text...)
 	}
 	block := regexp.MustCompile("(?s)(?:<!-- from (\\S+) -->\n)?```go\n(.*?)```")
 	quotes := 0
