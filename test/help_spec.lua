@@ -201,16 +201,23 @@ describe("the examples of the help", function()
   end)
 
   it("start quickly", function()
-    child.lua("io.write = function(text) said = said .. text end")
-    child.lua("print = function(...) table.insert(turns, vim.inspect({ ... })) end")
     child.lua(example_of("hermes-quickstart"))
-    wait_for([[vim.iter(turns):any(function(t) return t:find("end_turn") ~= nil end)]])
-    eq(child.lua_get("said"):find("Hello!", 1, true), 1)
-    eq(
-      child.lua_get([[#vim.tbl_filter(function(t) return t:find("* Edit", 1, true) end, turns)]]),
-      1
-    )
+    local shown = [[table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")]]
+    wait_for(shown .. [[:find("\n-- end_turn\n", 1, true) ~= nil]])
+    local lines = child.lua_get(shown)
+    eq({ lines:find("Hello!", 1, true), lines:find("\n* Edit", 1, true) ~= nil }, { 1, true })
     eq(#vim.fn.readfile(dir .. "/hermes-demo.md"), 3)
+  end)
+
+  it("work in the README, too", function()
+    local readme = table.concat(vim.fn.readfile(root .. "/README.md"), "\n")
+    local use = readme:match("\n## Use\n\n```lua\n(.-)```")
+    child.lua([[hermes.on("TurnEnded", function(data) table.insert(turns, data.stopReason) end)]])
+    child.lua((use:gsub('connect%("claude"%)', 'connect("demo")')))
+    wait_for([[#turns == 1]])
+    eq(child.lua_get("turns"), { "end_turn" })
+    eq(child.api.nvim_buf_get_lines(0, 0, -1, false)[1]:find("Hello!", 1, true), 1)
+    eq(child.lua_get("asked"), 2) -- the demo agent edits and runs
   end)
 
   it("allow what they say and ask about the rest", function()
