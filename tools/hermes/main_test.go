@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,38 @@ func TestAgentsListsPresetsRegistryAndTheUsersOwn(t *testing.T) {
 	write(t, filepath.Join(dir, "config/hermes/agents.json"), `{"mine":{"comand":"x"}}`)
 	if _, errs, status := end(t, hermes(t, dir, "agents")); status != 1 || !strings.Contains(errs, `agents.json: json: unknown field "comand"`) {
 		t.Error(status, errs)
+	}
+}
+
+// The pages of docs that explain a subcommand have all of its flags.
+func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{}
+	for _, name := range []string{"cli.md", "remote.md"} {
+		text, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[name] = string(text)
+	}
+	flag, seen := regexp.MustCompile(`(?m)^  -([a-z-]+)`), 0
+	for _, c := range commands {
+		if cli := pages["cli.md"]; !strings.Contains(cli, "\n| `"+c.name+"`") && !strings.Contains(cli, "\n| [`"+c.name+"`]") {
+			t.Errorf("cli.md does not list %s", c.name)
+		}
+		page := "cli.md"
+		if c.name == "serve" {
+			page = "remote.md"
+		}
+		help, _, _ := end(t, hermes(t, t.TempDir(), c.name, "-h"))
+		for _, m := range flag.FindAllStringSubmatch(help, -1) {
+			if seen++; !strings.Contains(pages[page], "--"+m[1]) {
+				t.Errorf("%s does not explain hermes %s --%s", page, c.name, m[1])
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("found %d flags, there must be more", seen)
 	}
 }
 
