@@ -50,7 +50,7 @@ func newFlags(name, synopsis string, help io.Writer) flags {
 	f.SetOutput(io.Discard)
 	f.Usage = func() {} // a mistake gets one line, not all of this
 	f.help = func() {
-		fmt.Fprintf(help, "usage: hermes %s %s\n", name, synopsis)
+		fmt.Fprintln(help, strings.TrimRight("usage: hermes "+name+" "+synopsis, " "))
 		f.SetOutput(help)
 		f.PrintDefaults()
 	}
@@ -73,6 +73,15 @@ func (f flags) parse(args []string) (rest []string, err error) {
 		rest = append(rest, f.Arg(0))
 		args = f.Args()[1:]
 	}
+}
+
+// noArguments is for a subcommand that takes none.
+func noArguments(name string, args []string, help io.Writer) error {
+	rest, err := newFlags(name, "", help).parse(args)
+	if err == nil && len(rest) > 0 {
+		err = usageError("unexpected argument %q", rest[0])
+	}
+	return err
 }
 
 // splitCommand separates the arguments from a command after "--".
