@@ -214,16 +214,19 @@ func TestWhatASlowReceiverLeftIsThereWhenItReadsAgain(t *testing.T) {
 // C144 of the conformance list.
 func TestAnAgentThatEndedHasNoNewStreams(t *testing.T) {
 	t.Parallel()
+	ended := make(chan struct{})
 	s := &httpstream.Server{Handle: func(_ context.Context, c transport.Transport) {
-		defer c.Close()
 		c.Read(nil)
 		c.Write([]byte(initialized))
 		for i := range 5 {
 			c.Write(update(i))
 		}
+		c.Close()
+		close(ended)
 	}}
 	server := serve(t, s, nil)
 	_, header := ask(t, server.URL, s.Guard.Token, http.MethodPost, nil, hello)
+	<-ended
 	id := header.Get("Acp-Connection-Id")
 	// What was never sent before is refused; what waits is still to be had.
 	if got, _ := ask(t, server.URL, s.Guard.Token, http.MethodGet, head{"Acp-Connection-Id": id, "Acp-Session-Id": "new"}, ""); got != 404 {
