@@ -162,12 +162,13 @@ func TestOddRequestsGetOneAnswerEach(t *testing.T) {
 				`say {"jsonrpc":"2.0","id":1,"result":{}}`+"\nuntilEOF")
 			w := newWitness()
 			w.hold = make(chan struct{})
-			if test.name == "the same id twice" {
-				time.AfterFunc(100*time.Millisecond, func() { close(w.hold) })
+			var opts runtime.Options
+			if test.name == "the same id twice" { // the first is pending when the second comes
+				opts.OnFault = func(runtime.Fault) { close(w.hold) }
 			} else {
 				close(w.hold)
 			}
-			c := runtime.NewConn(p.Transport(), w, runtime.Options{})
+			c := runtime.NewConn(p.Transport(), w, opts)
 			pending := prompt(t.Context(), c)
 			receive(t, "word that "+test.name+" was answered", w.ready)
 			if err := receive(t, "answer", pending); err != nil {

@@ -37,6 +37,9 @@ untilEOF`
 // K2: connecting, prompting, cancelling and closing leaves no goroutine, no
 // descriptor, no process and no file, however often.
 func TestAThousandCyclesLeaveNothing(t *testing.T) {
+	// The collector would close files that somebody forgot.
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(1<<30)
+	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) })
 	leak.Check(t) // descriptors and children
 	cycles := 1000
 	if testing.Short() {
@@ -44,9 +47,6 @@ func TestAThousandCyclesLeaveNothing(t *testing.T) {
 	}
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	// The collector would close files that somebody forgot.
-	defer debug.SetGCPercent(debug.SetGCPercent(-1))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
 	cycle(t) // what is made once and stays
 	goroutines := goruntime.NumGoroutine()
 	repeat(t, func(t *testing.T, _ int) {
