@@ -18,6 +18,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/client"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
 // polite is an agent that writes a file, runs a command it never releases, and
@@ -49,7 +50,7 @@ func TestAThousandCyclesLeaveNothing(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	cycle(t) // what is made once and stays
 	goroutines := goruntime.NumGoroutine()
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		workers(cycles, func(int) { cycle(t) })
 		end := time.Now().Add(soon)
 		for goruntime.NumGoroutine() > goroutines || len(inside(tmp)) > 0 {
