@@ -146,6 +146,9 @@ func (c *Conn) serve(req *request) {
 	head := len(answer.b)
 
 	err := c.handleRequest(req, answer)
+	if err == nil && c.opts.Handshake {
+		err = c.checkNullID(req, answer.b[head:])
+	}
 	if err == nil && len(answer.b) > c.lim.Message {
 		err = fmt.Errorf("%s: answer: %w", req.method, &TooLargeError{Limit: c.lim.Message, Size: len(answer.b)})
 	}
