@@ -155,6 +155,9 @@ func (c *Conn) serve(req *request) {
 
 // respond sends the result that follows head in answer, or err.
 func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
+	if err == nil && c.opts.Handshake {
+		err = c.checkNullID(req, answer.b[head:])
+	}
 	if err == nil && len(answer.b) > c.lim.Message {
 		err = fmt.Errorf("%s: answer: %w", req.method, &TooLargeError{Limit: c.lim.Message, Size: len(answer.b)})
 	}
