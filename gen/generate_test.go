@@ -91,7 +91,7 @@ func TestGeneratedGoSaysSoAndNamesItsSchema(t *testing.T) {
 func brokenTree(t *testing.T, file, old, with string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"go.mod", "schema/overlay"} {
+	for _, name := range []string{"go.mod", "schema/overlay", "schema/SOURCES.json"} {
 		if err := copyTree(filepath.Join(root, filepath.FromSlash(name)), filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			t.Fatal(err)
 		}
@@ -136,6 +136,10 @@ func TestOverlayMistakesStopAndSayWhatToEdit(t *testing.T) {
 		{"a name that is taken", "schema/overlay/quirks.json", `"AgentMessageChunk"`, `"ToolCall"`, "would both be called ToolCall; choose a name for one of them in schema/overlay/quirks.json, names"},
 		{"a rename", "schema/overlay/names.lock.json", `"ToolCall": "ToolCall"`, `"ToolCall": "ToolUse"`, "ToolCall: was called ToolUse and would become ToolCall, which breaks callers; choose ToolUse in schema/overlay/quirks.json, names, or edit schema/overlay/names.lock.json"},
 		{"a patch that does not exist", "schema/overlay/patches.json", `"CompactionUpdate.error"`, `"CompactionUpdate.eror"`, "CompactionUpdate.eror"},
+		{"a three-state member that is missing", "schema/overlay/patches.json", `"SessionInfoUpdate.title",`, ``, "schema/overlay/patches.json: lacks or adds something to what the prose of @agentclientprotocol/sdk"},
+		{"a member that is made three-state by hand", "schema/overlay/patches.json", `"SessionInfoUpdate.title",`, `"SessionInfoUpdate.title", "ToolCallUpdate.title",`, "go run ./tools/specupdate"},
+		{"a default that is missing", "schema/overlay/defaults.json", `"SessionArchiveFilter": "exclude", `, ``, "schema/overlay/defaults.json: lacks or adds"},
+		{"a schema edited by hand", "schema/SOURCES.json", `"reduced": "dc`, `"reduced": "cd`, "schema/v1/schema.json: was changed by hand"},
 		{"words for nothing", "schema/overlay/docs.json", `"AgentCapabilities"`, `"AgentCapabilitees"`, "definitions: AgentCapabilitees"},
 		{"no module path", "go.mod", "module ", "modul ", "go.mod: no module line"},
 	} {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hermes-nvim/hermes/gen/ir"
 	"github.com/hermes-nvim/hermes/schema"
@@ -55,15 +56,19 @@ func build(p *specPackage) (*release, error) {
 	if p.name == "" {
 		return r, r.lower(patches) // nothing of it can be written to the tree
 	}
-	for file, v := range map[string]any{
-		schema.SourcesFile: sources, schema.ProseFile: r.prose,
-		schema.PatchesFile: patches, schema.DefaultsFile: defaults,
-	} {
-		b, err := encode(v)
+	sources.Prose = map[string]string{}
+	for _, f := range []struct {
+		name  string
+		value any
+	}{{schema.ProseFile, r.prose}, {schema.PatchesFile, patches}, {schema.DefaultsFile, defaults}, {schema.SourcesFile, &sources}} {
+		b, err := encode(f.value)
 		if err != nil {
-			return nil, fmt.Errorf("schema/%s: %w", file, err)
+			return nil, fmt.Errorf("schema/%s: %w", f.name, err)
 		}
-		r.files[file] = b
+		r.files[f.name] = b
+		if slices.Contains(schema.ProseFiles, f.name) {
+			sources.Prose[f.name] = schema.Sum(b)
+		}
 	}
 	return r, r.lower(patches)
 }
