@@ -28,6 +28,7 @@ type quirks struct {
 type overlay struct {
 	patches  schema.Patches
 	defaults schema.Defaults
+	pages    schema.Pages
 	docs     *schema.Docs
 	quirks   quirks
 	ledger   *schema.Ledger
@@ -44,6 +45,9 @@ func readOverlay(root string) (*overlay, error) {
 		return nil, err
 	}
 	if o.defaults, err = schema.ReadDefaults(tree); err != nil {
+		return nil, err
+	}
+	if o.pages, err = schema.ReadPages(tree); err != nil {
 		return nil, err
 	}
 	if o.docs, err = schema.ReadDocs(tree); err != nil {
@@ -109,6 +113,7 @@ func (o *overlay) of(e schema.Edition) ir.Overlay {
 		Hand:     o.quirks.Hand,
 		UseHand:  func(def string) { o.ledger.Use("hand: " + def) },
 		Defaults: o.defaults[e],
+		Pages:    o.pages[e],
 		Words:    o.docs.For(e),
 	}
 }
@@ -175,7 +180,7 @@ func Wordless(specs map[schema.Edition]*ir.Spec) []string {
 // check reports overlay entries that nothing in the schemas matches, and files
 // that are not what the published package gives.
 func (o *overlay) check() error {
-	for _, err := range []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.docs.Check(o.loaded)} {
+	for _, err := range []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.pages.Check(o.loaded), o.docs.Check(o.loaded)} {
 		if err != nil {
 			return err
 		}

@@ -24,7 +24,7 @@ type release struct {
 func build(p *specPackage) (*release, error) {
 	r := &release{version: p.version, docs: map[schema.Edition]*schema.Document{}, prose: schema.Prose{}, files: map[string][]byte{}}
 	sources := schema.Sources{Package: p.name, Version: p.version, License: p.license, Author: p.author}
-	patches, defaults := schema.Patches{}, schema.Defaults{}
+	patches, defaults, pages := schema.Patches{}, schema.Defaults{}, schema.Pages{}
 	var errs []error
 	for _, e := range schema.Editions {
 		original := p.originals[e]
@@ -38,6 +38,7 @@ func build(p *specPackage) (*release, error) {
 			continue
 		}
 		patches[e] = threeStates(d)
+		pages[e] = pagesOf(d)
 		r.prose[e] = schema.HashProse(d)
 		reduced := schema.Reduce(d.Raw).Format()
 		if r.docs[e], err = schema.Parse("schema/"+e.File(), reduced); err != nil {
@@ -60,7 +61,7 @@ func build(p *specPackage) (*release, error) {
 	for _, f := range []struct {
 		name  string
 		value any
-	}{{schema.ProseFile, r.prose}, {schema.PatchesFile, patches}, {schema.DefaultsFile, defaults}, {schema.SourcesFile, &sources}} {
+	}{{schema.ProseFile, r.prose}, {schema.PatchesFile, patches}, {schema.DefaultsFile, defaults}, {schema.PagesFile, pages}, {schema.SourcesFile, &sources}} {
 		b, err := encode(f.value)
 		if err != nil {
 			return nil, fmt.Errorf("schema/%s: %w", f.name, err)
