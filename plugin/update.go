@@ -45,6 +45,7 @@ func (s *session) update(n *acp.SessionNotification) {
 		o.strs("cleared", names)
 	}
 	s.push(eventOf(n.Update, raw), o)
+	s.foreign(n.Update)
 }
 
 // release gives Neovim the updates of a session that has become known. The
