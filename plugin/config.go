@@ -87,6 +87,9 @@ type quirks struct {
 	// MissingFile is the answer to reading a file that is not there: "error",
 	// or "empty" for agents that create a file only after they have read it.
 	MissingFile string `json:"missing_file"`
+	// OneSession: the agent mixes up the sessions of its process, so that there
+	// may be one only. Nil: no, unless the preset says so.
+	OneSession *bool `json:"one_session"`
 }
 
 // over returns c with the members that o sets replaced; env is merged.
@@ -96,6 +99,7 @@ func (c command) over(o command) command {
 	}
 	c.remote = c.remote.over(o.remote)
 	c.Quirks.MissingFile = cmp.Or(o.Quirks.MissingFile, c.Quirks.MissingFile)
+	c.Quirks.OneSession = cmp.Or(o.Quirks.OneSession, c.Quirks.OneSession)
 	if o.Args != nil {
 		c.Args = o.Args
 	}
