@@ -30,6 +30,7 @@ func main() {
 	}
 	ctx, dir := context.Background(), must(os.Getwd())
 	h := printer{client.New(client.Options{})} // reads and writes files in dir, denies the rest
+	defer h.Close()
 	process := must(agent.Start(ctx, agent.Command{Path: os.Args[2], Args: os.Args[3:], InheritEnv: true}))
 	conn := runtime.NewConn(process.Transport(), acp.ClientSide(h), runtime.Options{})
 	defer conn.Close() // ends the process
