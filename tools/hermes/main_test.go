@@ -211,5 +211,8 @@ func TestHelpAndWrongUsageHaveTheirExitStatus(t *testing.T) {
 		if status != c.status || !strings.Contains(out+errs, c.want) {
 			t.Errorf("hermes %s: %d\n%s%s", c.args, status, out, errs)
 		}
+		if status != 0 && out != "" {
+			t.Errorf("hermes %s printed %q besides the error", c.args, out)
+		}
 	}
 }
