@@ -16,6 +16,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -44,7 +45,7 @@ func TestInterruptedSystemCallsChangeNothing(t *testing.T) {
 		t.Skipf("%s is not allowed to trace here: %v: %s", strace, err, out)
 	}
 	turns := 100
-	if soaking(t) > 0 {
+	if soak.Duration(t) > 0 {
 		turns = 1000
 	}
 	for _, call := range []string{"read", "write"} {
