@@ -53,10 +53,12 @@ func on(p *bool) bool { return p == nil || *p }
 type timeouts struct {
 	Initialize int `json:"initialize"`
 	Cancel     int `json:"cancel"`
+	Silence    int `json:"silence"`
 }
 
 func (t timeouts) initialize() time.Duration { return orDefault(t.Initialize, 30*time.Second) }
 func (t timeouts) cancel() time.Duration     { return orDefault(t.Cancel, 5*time.Second) }
+func (t timeouts) silence() time.Duration    { return orDefault(t.Silence, 2*time.Minute) }
 
 func orDefault(ms int, d time.Duration) time.Duration {
 	if ms <= 0 {

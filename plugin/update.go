@@ -38,6 +38,7 @@ func (c *connection) update(n *acp.SessionNotification) {
 }
 
 func (s *session) update(n *acp.SessionNotification) {
+	s.heard.Add(1)
 	s.noteCall(n.Update)
 	raw := acp.AppendSessionUpdate(nil, n.Update)
 	o := from(n.AppendJSON(nil))

@@ -55,6 +55,7 @@ M.defaults = {
   timeouts = {
     initialize = 0,
     cancel = 0,
+    silence = 0,
     answer = 0,
   },
   host = {
