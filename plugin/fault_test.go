@@ -189,18 +189,3 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 		e.is("vim.api.nvim_get_mode().blocking", false)
 	})
 }
-
-func TestAgentsEndWithNeovim(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.open()
-		host := e.hostPID()
-		children := childrenOf(t, host)
-		if len(children) == 0 {
-			t.Fatal("the host has no agent")
-		}
-		e.v.Close()
-		for _, pid := range append(children, host) {
-			waitGone(t, pid)
-		}
-	})
-}
