@@ -105,6 +105,7 @@ type Services struct {
 	changed chan struct{} // closed and replaced when a session opens or stops opening
 	opening int
 	asking  map[acp.SessionID]map[*asked]struct{}
+	working map[acp.SessionID]map[*work]struct{}
 	closed  bool
 }
 
@@ -129,6 +130,7 @@ func New(opts Options) *Services {
 	s := &Services{
 		opts: opts, sessions: session.NewStore(opts.Limits),
 		open: make(map[acp.SessionID]*room), changed: make(chan struct{}), asking: make(map[acp.SessionID]map[*asked]struct{}),
+		working: make(map[acp.SessionID]map[*work]struct{}),
 	}
 	s.gate = permission.Gate{
 		Agent: opts.Agent, Policy: opts.Policy, Ask: opts.Ask, Timeout: opts.AskTimeout, Decided: opts.Decided,
@@ -261,6 +263,7 @@ func (s *Services) terminalOptions(id acp.SessionID, ws *files.Workspace) termin
 // and its rules. It returns when the commands are gone.
 func (s *Services) CloseSession(id acp.SessionID) error {
 	s.Cancel(id)
+	s.abandoned(id)
 	s.mu.Lock()
 	r := s.open[id]
 	delete(s.open, id)
@@ -284,6 +287,9 @@ func (s *Services) Close() error {
 		ids = append(ids, id)
 	}
 	for id := range s.asking {
+		ids = append(ids, id)
+	}
+	for id := range s.working {
 		ids = append(ids, id)
 	}
 	s.wake()

@@ -68,6 +68,9 @@ func (v *V2) ResumeSession(ctx context.Context, agent v2.Agent, req *v2.ResumeSe
 // SessionUpdate adds the update to the state of its session.
 func (v *V2) SessionUpdate(ctx context.Context, n *v2.UpdateSessionNotification) error {
 	v.s.sessions.ApplyV2(n)
+	if _, ok := n.Update.(v2.StateUpdate); ok {
+		v.s.reported(acp.SessionID(n.SessionID))
+	}
 	if v.s.opts.UpdatedV2 != nil {
 		return v.s.opts.UpdatedV2(ctx, n)
 	}

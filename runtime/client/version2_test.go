@@ -2,8 +2,10 @@ package client
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	v2 "github.com/hermes-nvim/hermes/acp/v2"
@@ -36,6 +38,33 @@ func (a agent2) ResumeSession(ctx context.Context, p *v2.ResumeSessionRequest) (
 		v2.Client{Conn: a.conn}.SessionUpdate(ctx, &v2.UpdateSessionNotification{SessionID: "s", Update: v2.NewAgentMessageChunk("m", v2.NewTextContent("again"))})
 	}
 	return &v2.ResumeSessionResponse{}, nil
+}
+
+// Prompt does what the text says, step by step: report a state, or answer.
+func (a agent2) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptResponse, error) {
+	say := func(step string) {
+		u, err := v2.DecodeSessionUpdate([]byte(`{"sessionUpdate":"state_update","state":` + step + `}`))
+		if err == nil {
+			v2.Client{Conn: a.conn}.SessionUpdate(context.Background(), &v2.UpdateSessionNotification{SessionID: "s", Update: u})
+		}
+	}
+	before, after, accepted := strings.Cut(p.Prompt[0].(*v2.TextContent).Text, "accept")
+	for _, step := range strings.Fields(before) {
+		say(step)
+	}
+	if !accepted {
+		return nil, acp.InvalidParams("session/prompt", errors.New("refused"))
+	}
+	a.conn.AfterResponse(ctx, func() {
+		for _, step := range strings.Fields(after) {
+			if step == "die" {
+				go a.conn.Close()
+				return
+			}
+			say(step)
+		}
+	})
+	return &v2.PromptResponse{MessageID: "m"}, nil
 }
 
 // bench2 is bench for version 2, with both versions on offer.
@@ -318,5 +347,75 @@ func TestSessionsOfVersion2(t *testing.T) {
 	must(t, b.Close())
 	if len(policy.Rules()) != 0 || b.State("s") != nil {
 		t.Error("the session outlives its services")
+	}
+}
+
+// C062.
+func TestAPromptOfVersion2EndsWhenTheSessionIsIdleAgain(t *testing.T) {
+	t.Parallel()
+	const running, waiting = ` "running" `, ` "requires_action" `
+	idle := func(why string) string { return ` "idle","stopReason":"` + why + `" ` }
+	for name, c := range map[string]struct {
+		before string // what the session is doing
+		script string
+		want   string // stop reason
+	}{
+		"the usual way":              {"", "accept" + running + idle("end_turn"), "end_turn"},
+		"it waits for the user":      {"", "accept" + waiting + running + waiting + idle("refusal"), "refusal"},
+		"begun before the answer":    {"", running + "accept" + idle("end_turn"), "end_turn"},
+		"done before the answer":     {"", running + idle("max_tokens") + "accept", "max_tokens"},
+		"idle before the prompt":     {idle("cancelled"), "accept" + running + idle("end_turn"), "end_turn"},
+		"idle is repeated":           {idle("cancelled"), idle("cancelled") + "accept" + idle("cancelled") + running + idle("end_turn"), "end_turn"},
+		"at work already":            {running, "accept" + idle("cancelled"), "cancelled"},
+		"at work, then at the next":  {running, idle("cancelled") + running + "accept" + running + idle("end_turn"), "end_turn"},
+		"a reason nobody knows":      {"", "accept" + running + idle("_new"), "_new"},
+		"it dies with the last word": {"", "accept" + running + idle("end_turn") + " die", "end_turn"},
+	} {
+		b := newBench2(t, Options{})
+		if c.before != "" {
+			b.update(t, `{"sessionUpdate":"state_update","state":`+c.before+`}`)
+		}
+		resp, activity, err := b.V2().Prompt(t.Context(), b.ours, &v2.PromptRequest{SessionID: "s", Prompt: []v2.ContentBlock{v2.NewTextContent(c.script)}})
+		if err != nil || string(activity.StopReason) != c.want || resp.MessageID != "m" {
+			t.Errorf("%s: %+v, %v", name, activity, err)
+		}
+		if len(b.working) != 0 {
+			t.Errorf("%s: something is left", name)
+		}
+	}
+}
+
+func TestAPromptOfVersion2EndsWithWhateverEndsFirst(t *testing.T) {
+	t.Parallel()
+	gaveUp := errors.New("gave up")
+	var closed *runtime.ClosedError
+	for name, c := range map[string]struct {
+		script string
+		end    func(b *bench2, cancel context.CancelCauseFunc)
+		is     func(error) bool
+	}{
+		"refused":    {"no", nil, func(err error) bool { return code(err) == acp.ErrorCodeInvalidParams }},
+		"connection": {`accept "running" die`, nil, func(err error) bool { return errors.As(err, &closed) }},
+		"context":    {`accept "running"`, func(_ *bench2, cancel context.CancelCauseFunc) { cancel(gaveUp) }, func(err error) bool { return errors.Is(err, gaveUp) }},
+		"session":    {`accept "running"`, func(b *bench2, _ context.CancelCauseFunc) { b.CloseSession("s") }, func(err error) bool { return strings.Contains(err.Error(), "session s: closed") }},
+		"services":   {`accept "running"`, func(b *bench2, _ context.CancelCauseFunc) { b.Services.Close() }, func(err error) bool { return strings.Contains(err.Error(), "session s: closed") }},
+	} {
+		b := newBench2(t, Options{})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		done := make(chan error, 1)
+		go func() {
+			_, _, err := b.V2().Prompt(ctx, b.ours, &v2.PromptRequest{SessionID: "s", Prompt: []v2.ContentBlock{v2.NewTextContent(c.script)}})
+			done <- err
+		}()
+		if c.end != nil {
+			for late := time.Now().Add(10 * time.Second); b.State("s").Activity().State != "running" && time.Now().Before(late); {
+				time.Sleep(time.Millisecond)
+			}
+			c.end(b, cancel)
+		}
+		if err := <-done; err == nil || !c.is(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel(nil)
 	}
 }

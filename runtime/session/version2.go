@@ -99,6 +99,13 @@ func (s *State) ApplyV2(update v2.SessionUpdate) {
 	s.shrink()
 }
 
+// Activity returns what the session was last reported to be doing (version 2).
+func (s *State) Activity() Activity {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.Activity
+}
+
 func activity(update v2.StateUpdate) Activity {
 	switch u := update.(type) {
 	case *v2.RunningStateUpdate:
