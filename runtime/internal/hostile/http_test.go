@@ -34,7 +34,7 @@ const (
 	reset     = "is reset"
 	halfClose = "is half closed"
 	swallowed = "is swallowed" // cut, but for a while the server takes the rest for sent
-	dripping  = "drips"        // it does not end, but goes on a byte at a time
+	dripping  = "drips"        // it does not end, but goes on a byte at a time for a while
 )
 
 // headers is more than those of an event stream have, in bytes.
@@ -66,6 +66,8 @@ type victim struct {
 	mu   sync.Mutex
 	s    *saboteur // nil: nothing happens
 	left int
+
+	dripped int // owned by Write
 }
 
 func (v *victim) arm(s *saboteur) {
@@ -93,13 +95,15 @@ func (v *victim) Write(b []byte) (int, error) {
 	s.struck.Store(true)
 	switch s.how {
 	case dripping:
-		for i := range b[n:] {
+		for ; n < len(b) && v.dripped < 200; n++ {
 			time.Sleep(100 * time.Microsecond)
-			if _, err := v.TCPConn.Write(b[n+i : n+i+1]); err != nil {
-				return n + i, err
+			if _, err := v.TCPConn.Write(b[n : n+1]); err != nil {
+				return n, err
 			}
+			v.dripped++
 		}
-		return len(b), nil
+		done, err := v.TCPConn.Write(b[n:])
+		return n + done, err
 	case reset:
 		v.SetLinger(0)
 		v.TCPConn.Close()

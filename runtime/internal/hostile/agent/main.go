@@ -126,7 +126,8 @@ func (p *player) step(verb, rest string) error {
 		c.Env = []string{scriptEnv + "=deaf\nwait 1h"}
 		return c.Start()
 	case "freeze":
-		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Hour) // another thread may be the first to stop
 	case "kill":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		time.Sleep(time.Hour)
