@@ -252,8 +252,8 @@ func overHTTP(t *testing.T, name string, s *saboteur, updates int) (again int) {
 			}
 			return httpstream.Dial(web.URL, access.Client{Token: server.Guard.Token})
 		},
-		Initialize: &acp.InitializeRequest{ProtocolVersion: 1}, Handler: acp.ClientSide(heard),
-		Pause: time.Millisecond,
+		Versions: []runtime.ClientVersion{{Protocol: acp.V1, Params: &acp.InitializeRequest{}, Handler: acp.ClientSide(heard)}},
+		Pause:    time.Millisecond,
 		OnEvent: func(e redial.Event) {
 			switch e.Kind {
 			case redial.Replaying:
