@@ -54,7 +54,6 @@ type saboteur struct {
 	armed             bool
 	struck            atomic.Bool  // the stream has ended
 	answered          atomic.Int32 // with the wrong status
-	prompts           atomic.Int32 // that the agent got
 	begun, farewelled map[string]bool
 }
 
@@ -242,12 +241,12 @@ func overHTTP(t *testing.T, name string, s *saboteur, updates int) (again int) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
 	defer cancel()
-	var id acp.SessionID
+	var session atomic.Pointer[acp.SessionID]
 	var connected, lost atomic.Int32
 	c, err := redial.Connect(ctx, redial.Options{
 		Dial: func(ctx context.Context) (transport.Transport, error) {
-			if id != "" { // a history that is still being made cannot be told
-				for end := time.Now().Add(time.Second); len(store.Texts(id))%updates != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if id := session.Load(); id != nil { // a history that is still being made cannot be told
+				for end := time.Now().Add(time.Second); len(store.Texts(*id))%updates != 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
 				}
 			}
 			return httpstream.Dial(web.URL, access.Client{Token: server.Guard.Token})
@@ -290,7 +289,8 @@ func overHTTP(t *testing.T, name string, s *saboteur, updates int) (again int) {
 		t.Errorf("%s: session: %v", name, err)
 		return
 	}
-	id = r.SessionID
+	id := r.SessionID
+	session.Store(&id)
 	for turn := range 3 {
 		beside := make(chan error, 1)
 		go func() { // so that something is posted in mid-turn
