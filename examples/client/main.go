@@ -11,6 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/client"
+	"github.com/hermes-nvim/hermes/runtime/permission"
 )
 
 type printer struct{ *client.Services }
@@ -24,12 +25,19 @@ func (p printer) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 	return p.Services.SessionUpdate(ctx, n)
 }
 
+// ask is where a client asks its user; this one says no to everything.
+func ask(_ context.Context, q *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	id, _ := permission.Select(q.Options, permission.Deny)
+	return id, nil // what is none of the options counts as no, too
+}
+
 func main() {
 	if len(os.Args) < 3 {
 		log.Fatal("usage: client PROMPT AGENT [ARGUMENT...]")
 	}
 	ctx, dir := context.Background(), must(os.Getwd())
-	h := printer{client.New(client.Options{})} // reads and writes files in dir, denies the rest
+	h := printer{client.New(client.Options{Ask: ask})} // reads and writes files in dir, and offers no terminals
+	defer h.Close()
 	process := must(agent.Start(ctx, agent.Command{Path: os.Args[2], Args: os.Args[3:], InheritEnv: true}))
 	conn := runtime.NewConn(process.Transport(), acp.ClientSide(h), runtime.Options{})
 	defer conn.Close() // ends the process
