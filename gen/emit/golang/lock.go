@@ -81,5 +81,3 @@ func (c *claims) claim(name, key string) {
 	}
 	c.owner[name] = key
 }
-
-func (c *claims) taken(name string) bool { return c.owner[name] != "" }
