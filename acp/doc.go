@@ -59,6 +59,13 @@
 //
 // Rules beyond that are not needed to understand a message; Check lists them.
 //
+// # What is printed
+//
+// String, and so fmt and log/slog, print a message without values of
+// environments and headers, passwords and queries of URLs, and with long values
+// cut. Log whole messages: a slice or map of them is written by the handlers of
+// log/slog as what goes on the wire, and so is %#v.
+//
 // # Versions
 //
 // This package is version 1 as it is stable. Drafts are in acp/unstable, version
