@@ -23,7 +23,8 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	@HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
 	HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
 	HERMES_AGENTS="$$(scripts/agents)"; \
-	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS; \
+	HERMES_STRACE="$$(scripts/strace)"; \
+	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE; \
 	go test $(GO_TEST_FLAGS) ./... && \
 	go test -run '^TestPeakMemory' ./runtime && \
 	(cd bench && go test ./...) && scripts/lua-specs

@@ -332,6 +332,27 @@ func TestARequestTheAgentTakesBackIsClosed(t *testing.T) {
 	})
 }
 
+// R03 of the conformance list.
+func TestTerminalsOfTheAgentsOwnAreShown(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		raw := func(meta string) string {
+			return `RAW {"sessionId":"$ID","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","_meta":` + meta + "}}"
+		}
+		e.prompt(strings.Join([]string{raw(`{"terminal_info":{"terminal_id":"own","cwd":"/"}}`),
+			raw(`{"terminal_output":{"terminal_id":"own","data":"one\n"}}`),
+			raw(`{"terminal_output_delta":{"terminal_id":"own","data":"two\ud800"}}`),
+			raw(`{"terminal_output":{"terminal_id":7,"data":{}}}`), raw(`{"terminal_output":null}`),
+			raw(`{"terminal_exit":{"terminal_id":"own","exit_code":3,"signal":null}}`),
+			raw(`{"terminal_exit":{"terminal_id":"killed","exit_code":null,"signal":"SIGKILL"}}`)}, "\n"))
+		e.until(`#of("TerminalExited") == 2`)
+		e.is(`vim.tbl_map(function(d) return d.terminalId .. " " .. d.chunk end, of("TerminalData"))`, []string{"own one\n", "own two\ufffd"})
+		e.is(`of("TerminalExited")[1].exitCode`, 3)
+		e.is(`of("TerminalExited")[2].signal`, "SIGKILL")
+		e.is("done.turn.result.stopReason", "end_turn")
+	})
+}
+
 func TestUnknownUpdatesAndBlocksAreEvents(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

@@ -120,6 +120,27 @@ func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
 	})
 }
 
+// R11, T23 of the conformance list.
+func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`hermes.setup({ timeouts = { silence = 200, cancel = 100 } })`)
+		e.open()
+		e.lua(`hermes.prompt(s, "SLEEP 60000", { on_done = finish("turn") })`)
+		e.until(`vim.iter(notes):any(function(n) return n:find("has said nothing for 200ms", 1, true) ~= nil end)`)
+		e.is(`done.turn == nil`, true)
+		e.lua(`hermes.cancel(s)`)
+		e.until(`done.turn`)
+		e.is(`done.turn.result.stopReason`, "cancelled")
+		e.prompt("SAY later")
+		e.is("done.turn.result.stopReason", "end_turn")
+		e.lua(`done.turn = nil; hermes.prompt(s, "IGNORE 2000", { on_done = finish("turn") })`)
+		e.until(`hermes.state(s).state == "running"`)
+		e.lua(`hermes.cancel(s)`)
+		e.until(`vim.iter(notes):any(function(n) return n:find("has not stopped 100ms after cancel", 1, true) ~= nil end)`)
+		e.until(`done.turn`)
+	})
+}
+
 func TestBadLinesAreReportedAndTheAgentGoesOn(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

@@ -8,8 +8,9 @@ local M = {}
 ---@field cwd? string folder the agent starts in
 ---@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
 ---@field inherit_env? boolean give the agent the whole environment
----@field quirks? { missing_file?: "error"|"empty" } "empty": a missing file reads as one without
----text, for agents that create files only then
+---@field quirks? { missing_file?: "error"|"empty", one_session?: boolean } "empty": a missing file
+---reads as one without text, for agents that create files only then; one_session: the agent mixes
+---up the sessions of a process, so it gets one at a time
 ---
 ---An agent that already runs, here or elsewhere, is reached by another protocol:
 ---"socket" takes `path`; "tcp" takes `host`, `port`, `token`, `tls`; "websocket" and "http" take
@@ -55,6 +56,7 @@ M.defaults = {
     initialize = 0,
     new_session = 0,
     cancel = 0,
+    silence = 0,
     answer = 0,
   },
   host = {
@@ -184,8 +186,14 @@ function M.agent_problem(agent, at)
     )
   end
   for key, value in pairs(agent.quirks or {}) do
-    if key ~= "missing_file" then
-      return ("unknown key %q; there is: missing_file"):format(at .. "quirks." .. tostring(key))
+    if key == "one_session" then
+      if type(value) ~= "boolean" then
+        return ("%squirks.one_session must be a boolean, not a %s"):format(at, type(value))
+      end
+    elseif key ~= "missing_file" then
+      return ("unknown key %q; there are: missing_file, one_session"):format(
+        at .. "quirks." .. tostring(key)
+      )
     elseif value ~= "error" and value ~= "empty" then
       return ('%squirks.missing_file must be "error" or "empty", not %s'):format(
         at,

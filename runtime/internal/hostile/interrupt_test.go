@@ -4,6 +4,7 @@ package hostile
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -35,12 +37,15 @@ func (*echoer) HandleRequest(_ context.Context, _ string, params json.RawMessage
 
 // F8: system calls that are interrupted change nothing of what arrives.
 func TestInterruptedSystemCallsChangeNothing(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil || exec.Command(strace, "-f", "-o", "/dev/null", "true").Run() != nil {
-		t.Skip("needs strace, and the right to use it")
+	strace, err := exec.LookPath(cmp.Or(os.Getenv("HERMES_STRACE"), "strace"))
+	if err != nil {
+		t.Skip("needs strace: run 'make test', or set HERMES_STRACE")
+	}
+	if out, err := exec.Command(strace, "-f", "-o", "/dev/null", "true").CombinedOutput(); err != nil {
+		t.Skipf("%s is not allowed to trace here: %v: %s", strace, err, out)
 	}
 	turns := 100
-	if soaking(t) > 0 {
+	if soak.Duration(t) > 0 {
 		turns = 1000
 	}
 	for _, call := range []string{"read", "write"} {
