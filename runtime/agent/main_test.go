@@ -17,16 +17,16 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
-	"github.com/hermes-nvim/hermes/runtime/internal/await"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/waiting"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // soon is how long something that should happen may take on a busy machine.
-const soon = await.Soon
+const soon = waiting.Soon
 
 // eventually waits for a condition.
-var eventually = await.True
+var eventually = waiting.True
 
 // mode makes the test binary play an agent.
 const mode = "HERMES_AGENT_TEST_MODE"

@@ -21,12 +21,12 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
-	"github.com/hermes-nvim/hermes/runtime/internal/await"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/waiting"
 )
 
 // soon is how long something that should happen may take on a busy machine.
-const soon = await.Soon
+const soon = waiting.Soon
 
 const mib = 1 << 20
 
@@ -156,11 +156,11 @@ func prompt(ctx context.Context, c *runtime.Conn) <-chan error {
 }
 
 // eventually waits for a condition.
-var eventually = await.True
+var eventually = waiting.True
 
 func receive[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
-	return await.Value(t, what, ch)
+	return waiting.Value(t, what, ch)
 }
 
 func isA[E error](err error) bool {

@@ -1,6 +1,6 @@
-// Package await is how tests wait for what goes on beside them: for the thing
+// Package waiting is how tests wait for what goes on beside them: for the thing
 // itself, and so long that only what never happens fails.
-package await
+package waiting
 
 import (
 	"testing"
