@@ -14,7 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
-	"github.com/hermes-nvim/hermes/runtime/internal/waiting"
+	"github.com/hermes-nvim/hermes/runtime/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 // soon is how long something that should happen may take on a busy machine,
 // and shortly how long something that should not gets to happen.
 const (
-	soon    = waiting.Soon
+	soon    = patience.Soon
 	shortly = 30 * time.Millisecond
 )
 
@@ -164,11 +164,11 @@ func ends[T any](t *testing.T, what string, f func() T) T {
 }
 
 // eventually waits for a condition.
-var eventually = waiting.True
+var eventually = patience.True
 
 func receive[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
-	return waiting.Value(t, what, ch)
+	return patience.Value(t, what, ch)
 }
 
 // call starts a call and returns where its error will be.

@@ -18,15 +18,15 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
-	"github.com/hermes-nvim/hermes/runtime/internal/waiting"
+	"github.com/hermes-nvim/hermes/runtime/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // soon is how long something that should happen may take on a busy machine.
-const soon = waiting.Soon
+const soon = patience.Soon
 
 // eventually waits for a condition.
-var eventually = waiting.True
+var eventually = patience.True
 
 // mode makes the test binary play an agent.
 const mode = "HERMES_AGENT_TEST_MODE"

@@ -22,11 +22,11 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
-	"github.com/hermes-nvim/hermes/runtime/internal/waiting"
+	"github.com/hermes-nvim/hermes/runtime/internal/patience"
 )
 
 // soon is how long something that should happen may take on a busy machine.
-const soon = waiting.Soon
+const soon = patience.Soon
 
 const mib = 1 << 20
 
@@ -156,11 +156,11 @@ func prompt(ctx context.Context, c *runtime.Conn) <-chan error {
 }
 
 // eventually waits for a condition.
-var eventually = waiting.True
+var eventually = patience.True
 
 func receive[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
-	return waiting.Value(t, what, ch)
+	return patience.Value(t, what, ch)
 }
 
 func isA[E error](err error) bool {

@@ -1,6 +1,6 @@
-// Package waiting is how tests wait for what goes on beside them: for the thing
+// Package patience is how tests wait for what goes on beside them: for the thing
 // itself, and so long that only what never happens fails.
-package waiting
+package patience
 
 import (
 	"testing"
