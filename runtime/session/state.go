@@ -65,6 +65,7 @@ type State struct {
 	calls       map[acp.ToolCallID]*toolCall
 	compactions map[acp.CompactionID]*compaction
 	scratch     []byte
+	turned      bool // a turn began after the last item
 }
 
 // New returns an empty State.
@@ -106,6 +107,14 @@ func (s *State) Reset() {
 	defer s.mu.Unlock()
 	s.clear()
 	s.now.Plan = nil
+}
+
+// NewTurn says that a prompt is sent: text without a message id that comes
+// afterwards is a message of its own and does not continue one from before.
+func (s *State) NewTurn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turned = true
 }
 
 // Apply adds an update. Updates this version does not know change nothing.
@@ -183,7 +192,7 @@ func (s *State) Snapshot() *Snapshot {
 
 // add puts an item at the end of the timeline.
 func (s *State) add(it item) {
-	s.items = append(s.items, it)
+	s.items, s.turned = append(s.items, it), false
 	s.resized(it, 0)
 }
 
