@@ -54,6 +54,10 @@ lint: ## Check formatting and run the linters of Go and Lua
 	@scripts/luacheck --quiet $(LUA)
 	@agents="$$(scripts/agents)"; [ -z "$$agents" ] || "$$agents/node_modules/.bin/stylua" --check $(LUA)
 
+.PHONY: cross
+cross: ## Check that everything, tests too, compiles for the other systems
+	@for os in darwin windows freebsd; do GOOS=$$os go vet ./...; done
+
 .PHONY: fmt
 fmt: ## Format Go and Lua
 	gofmt -w $$(git ls-files -co --exclude-standard '*.go')

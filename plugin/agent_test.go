@@ -109,6 +109,11 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 		return nil, err
 	}
 	switch a.mode {
+	case "hung": // with the first session only
+		if id == "s1" {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
 	case "options":
 		return &acp.NewSessionResponse{SessionID: id, ConfigOptions: modelOptions("big")}, nil
 	case "plain":

@@ -39,6 +39,20 @@ hermes.create_session({ on_done = finish("session " .. ...) })`, c.agent)
 	})
 }
 
+func TestASessionThatNeverOpensFailsInTime(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`hermes.setup({ timeouts = { new_session = 300 } })
+hermes.connect("hung", { on_done = finish("connect") })
+hermes.create_session({ on_done = finish("session") })`)
+		e.until("done.session")
+		e.is("done.session.err.message", "session/new: not answered within 300ms")
+		e.is("done.session.err.kind", "timeout")
+		e.lua(`hermes.create_session({ on_done = finish("second") })`) // still usable
+		e.until("done.second")
+		e.is("done.second.err == nil", true)
+	})
+}
+
 func TestAnAgentThatDiesFailsEverythingWithTheCause(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
@@ -195,20 +209,5 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 		e.until("#notes == 4")
 		e.is(`vim.iter(notes):all(function(n) return not n:find("\n") and n:find("AgentTextMessage") ~= nil end)`, true)
 		e.is("vim.api.nvim_get_mode().blocking", false)
-	})
-}
-
-func TestAgentsEndWithNeovim(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.open()
-		host := e.hostPID()
-		children := childrenOf(t, host)
-		if len(children) == 0 {
-			t.Fatal("the host has no agent")
-		}
-		e.v.Close()
-		for _, pid := range append(children, host) {
-			waitGone(t, pid)
-		}
 	})
 }

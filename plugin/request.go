@@ -21,10 +21,7 @@ const methodSetModel = "session/set_model"
 type rawResult []byte
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (r *rawResult) UnmarshalJSON(b []byte) error {
-	*r = append((*r)[:0], b...)
-	return nil
-}
+func (r *rawResult) UnmarshalJSON(b []byte) error { return (*acp.Raw)(r).UnmarshalJSON(b) }
 
 // rawParams are params as Neovim gave them.
 type rawParams []byte

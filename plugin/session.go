@@ -355,7 +355,10 @@ func (c *connection) call(ctx context.Context, method string, params acp.Appende
 	if err == nil || errors.As(err, &peer) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", method, c.link.cause(err))
+	if gone := c.link.cause(err); gone != err {
+		return fmt.Errorf("%s: %w", method, gone)
+	}
+	return err // names the method itself
 }
 
 func badAnswer(method string, err error) error {

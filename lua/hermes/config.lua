@@ -54,6 +54,7 @@ M.defaults = {
   ---Milliseconds; 0 means the host's default, for `answer` no limit.
   timeouts = {
     initialize = 0,
+    new_session = 0,
     cancel = 0,
     silence = 0,
     answer = 0,
