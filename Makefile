@@ -30,8 +30,12 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	(cd bench && go test ./...) && scripts/lua-specs
 
 .PHONY: soak
-soak: ## Let hostile agents loose on the runtime for longer (SOAK=10m: that long each)
-	HERMES_SOAK=$(or $(SOAK),10m) go test -race -timeout 0 -v ./runtime/internal/hostile
+soak: ## Let hostile agents, faults and load loose for longer (SOAK=10m: that long each)
+	@export HERMES_SOAK=$(or $(SOAK),10m) HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
+	go test -race -count 1 -timeout 0 -v ./runtime/internal/hostile && \
+	go test -race -count 1 -timeout 0 -v -run '^TestSwappedLinks|^TestAnErrorOrAKill' ./runtime/files && \
+	go test -count 1 -timeout 0 -v -run '^TestManyConnections' ./runtime/transport/httpstream && \
+	go test -count 1 -timeout 0 -v -run '^TestNothingOutlives' ./plugin
 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts

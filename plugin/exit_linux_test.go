@@ -13,6 +13,14 @@ import (
 // However Neovim ends, eight busy agents, half of which ignore the end of their
 // input and TERM, and what they run in terminals are gone in five seconds.
 func TestNothingOutlivesNeovim(t *testing.T) {
+	d, _ := time.ParseDuration(os.Getenv("HERMES_SOAK")) // none: once
+	endInEveryWay(t)
+	for end := time.Now().Add(d); time.Now().Before(end) && !t.Failed(); {
+		endInEveryWay(t)
+	}
+}
+
+func endInEveryWay(t *testing.T) {
 	for how, end := range map[string]func(e *editor, pid int){
 		"quit":   func(e *editor, _ int) { go e.v.Command("qall!") },
 		"killed": func(_ *editor, pid int) { syscall.Kill(pid, syscall.SIGKILL) },

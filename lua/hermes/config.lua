@@ -70,10 +70,17 @@ M.defaults = {
 }
 
 ---Keys whose members are the user's own.
-local open = { agents = true, handlers = true, root_markers = true, ["host.cmd"] = true }
+local open = { agents = true, handlers = true }
 
----Keys without a default.
-local types = { ["host.cmd"] = "table" }
+---What a key takes, where its default does not say it all; see hermes.check.
+local types = {
+  ["host.cmd"] = "command",
+  ["log.level"] = "integer",
+  ["timeouts.answer"] = "time",
+  ["timeouts.cancel"] = "time",
+  ["timeouts.initialize"] = "time",
+  root_markers = "strings",
+}
 
 ---Values of another type that a key takes, too.
 local words = { ["permissions.terminal_access"] = { ask = true } }
@@ -133,8 +140,8 @@ local function check(given, defaults, path)
         ),
         0
       )
-    elseif not words[at] and type(value) ~= want then
-      error(("hermes.setup: %s must be a %s, not a %s"):format(at, want, type(value)), 0)
+    elseif not words[at] and require("hermes.check").problem(value, want) then
+      error(("hermes.setup: %s %s"):format(at, require("hermes.check").problem(value, want)), 0)
     else
       if want == "table" and not open[at] then
         value = check(value, default, at)
@@ -147,20 +154,20 @@ end
 
 local agent_fields = {
   command = "string",
-  args = "table",
-  env = "table",
+  args = "strings",
+  env = "strings_by_name",
   cwd = "string",
-  pass_env = "table",
+  pass_env = "strings",
   inherit_env = "boolean",
   quirks = "table",
   protocol = "string",
   path = "string",
   host = "string",
-  port = "number",
+  port = "port",
   tls = "boolean",
   url = "string",
   token = "string",
-  headers = "table",
+  headers = "strings_by_name",
 }
 
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
@@ -174,8 +181,10 @@ function M.agent_problem(agent, at)
     local want = agent_fields[key]
     if not want then
       return ("unknown key %q; there are: %s"):format(at .. tostring(key), keys(agent_fields))
-    elseif type(value) ~= want then
-      return ("%s%s must be a %s, not a %s"):format(at, key, want, type(value))
+    end
+    local problem = require("hermes.check").problem(value, want)
+    if problem then
+      return ("%s%s %s"):format(at, key, problem)
     end
   end
   if agent.protocol and not protocols[agent.protocol] then
@@ -219,8 +228,9 @@ end
 local function check_agents(agents)
   for name, agent in pairs(agents) do
     local at = ("agents.%s"):format(name)
-    local problem = type(agent) ~= "table"
-        and ("%s must be a table, not a %s"):format(at, type(agent))
+    local problem = type(name) ~= "string"
+        and "agents must have names: { name = { command = ... } }"
+      or type(agent) ~= "table" and ("%s must be a table, not a %s"):format(at, type(agent))
       or M.agent_problem(agent, at .. ".")
     if problem then
       error("hermes.setup: " .. problem, 0)
