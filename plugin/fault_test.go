@@ -29,6 +29,7 @@ hermes.create_session({ on_done = finish("session " .. ...) })`, c.agent)
 			e.is(`done["session `+c.agent+`"].err ~= nil`, true)
 			e.is(`of("ConnectionFailed")[#of("ConnectionFailed")].stage`, c.stage)
 			e.is(`of("RequestFailed")[#of("RequestFailed") - 1].method`, "connect")
+			e.until("vim.tbl_count(hermes.state().agents) == 0") // or the next session asks for this one
 		}
 		e.until("vim.tbl_count(hermes.state().agents) == 0")
 		e.lua(`hermes.setup({ timeouts = { initialize = 0 } })`)

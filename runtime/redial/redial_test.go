@@ -128,8 +128,10 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 		c, id := w.connect(t, nil)
 		const n = 200
 		w.gate = func() error {
-			if len(w.store.Texts(id)) < n {
-				return errors.New("the agent is still at it")
+			for end := time.Now().Add(soon); len(w.store.Texts(id)) < n; time.Sleep(100 * time.Microsecond) {
+				if time.Now().After(end) {
+					return errors.New("the agent is still at it")
+				}
 			}
 			return nil
 		}
