@@ -23,7 +23,8 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	@HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
 	HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
 	HERMES_AGENTS="$$(scripts/agents)"; \
-	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS; \
+	HERMES_STRACE="$$(scripts/strace)"; \
+	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE; \
 	go test $(GO_TEST_FLAGS) ./... && \
 	go test -run '^TestPeakMemory' ./runtime && \
 	(cd bench && go test ./...) && scripts/lua-specs
@@ -56,6 +57,10 @@ lint: ## Check formatting and run the linters of Go and Lua
 	@go run $(STATICCHECK) ./...
 	@scripts/luacheck --quiet $(LUA)
 	@agents="$$(scripts/agents)"; [ -z "$$agents" ] || "$$agents/node_modules/.bin/stylua" --check $(LUA)
+
+.PHONY: cross
+cross: ## Check that everything, tests too, compiles for the other systems
+	@for os in darwin windows freebsd; do GOOS=$$os go vet ./...; done
 
 .PHONY: fmt
 fmt: ## Format Go and Lua

@@ -52,11 +52,15 @@ func on(p *bool) bool { return p == nil || *p }
 // timeouts are in milliseconds; zero means the default.
 type timeouts struct {
 	Initialize int `json:"initialize"`
+	NewSession int `json:"new_session"`
 	Cancel     int `json:"cancel"`
+	Silence    int `json:"silence"`
 }
 
 func (t timeouts) initialize() time.Duration { return orDefault(t.Initialize, 30*time.Second) }
+func (t timeouts) newSession() time.Duration { return orDefault(t.NewSession, time.Minute) }
 func (t timeouts) cancel() time.Duration     { return orDefault(t.Cancel, 5*time.Second) }
+func (t timeouts) silence() time.Duration    { return orDefault(t.Silence, 2*time.Minute) }
 
 func orDefault(ms int, d time.Duration) time.Duration {
 	if ms <= 0 {
@@ -87,6 +91,9 @@ type quirks struct {
 	// MissingFile is the answer to reading a file that is not there: "error",
 	// or "empty" for agents that create a file only after they have read it.
 	MissingFile string `json:"missing_file"`
+	// OneSession: the agent mixes up the sessions of its process, so that there
+	// may be one only. Nil: no, unless the preset says so.
+	OneSession *bool `json:"one_session"`
 }
 
 // over returns c with the members that o sets replaced; env is merged.
@@ -96,6 +103,7 @@ func (c command) over(o command) command {
 	}
 	c.remote = c.remote.over(o.remote)
 	c.Quirks.MissingFile = cmp.Or(o.Quirks.MissingFile, c.Quirks.MissingFile)
+	c.Quirks.OneSession = cmp.Or(o.Quirks.OneSession, c.Quirks.OneSession)
 	if o.Args != nil {
 		c.Args = o.Args
 	}

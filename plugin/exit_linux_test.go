@@ -103,3 +103,18 @@ func gone(pid int, limit time.Duration) bool {
 	}
 	return true
 }
+
+func TestAgentsEndWithNeovim(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		host := e.hostPID()
+		children := childrenOf(t, host)
+		if len(children) == 0 {
+			t.Fatal("the host has no agent")
+		}
+		e.v.Close()
+		for _, pid := range append(children, host) {
+			waitGone(t, pid)
+		}
+	})
+}

@@ -43,7 +43,7 @@ func (c *connection) dial() (*link, error) {
 	}
 	conn := runtime.NewConn(way, handler{acp.ClientSide(&client{conn: c}), c}, runtime.Options{
 		// What waits here waits for Neovim, behind the queue.
-		Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20},
+		Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.host.timeouts().newSession()},
 		Logger:  c.host.log.With("agent", c.name),
 		OnFault: c.fault,
 		Tap:     c.tap,

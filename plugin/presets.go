@@ -20,5 +20,8 @@ func presetOf(name string) (command, bool) {
 	if p.Quirks.MissingFileEmpty {
 		c.Quirks.MissingFile = "empty"
 	}
+	if p.Quirks.OneSession {
+		c.Quirks.OneSession = &p.Quirks.OneSession
+	}
 	return c, true
 }

@@ -21,10 +21,7 @@ const methodSetModel = "session/set_model"
 type rawResult []byte
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (r *rawResult) UnmarshalJSON(b []byte) error {
-	*r = append((*r)[:0], b...)
-	return nil
-}
+func (r *rawResult) UnmarshalJSON(b []byte) error { return (*acp.Raw)(r).UnmarshalJSON(b) }
 
 // rawParams are params as Neovim gave them.
 type rawParams []byte
@@ -136,8 +133,16 @@ func (r *request) begin() {
 		s.prompt(newTurn(r.id, r.params.(*acp.PromptRequest), after))
 		return
 	case acp.MethodSessionNew:
+		if err := c.oneMore(""); err != nil {
+			c.host.fail(r.id, err)
+			return
+		}
 		c.changeOpening(1)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
+		if err := c.oneMore(r.fields.SessionID); err != nil {
+			c.host.fail(r.id, err)
+			return
+		}
 		// The agent may send updates before its answer.
 		s := c.addSession(r.fields.SessionID, r.fields)
 		s.setReplay(r.method == acp.MethodSessionLoad)
@@ -271,6 +276,23 @@ func doneJSON(id string, result []byte) []byte {
 	o.key("result")
 	o.buf = append(o.buf, result...)
 	return o.json()
+}
+
+// oneMore says why a session may not be opened beside those that are.
+func (c *connection) oneMore(id acp.SessionID) error {
+	if one := c.cmd.Quirks.OneSession; one == nil || !*one {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	others := len(c.sessions) + c.opening
+	if c.sessions[id] != nil {
+		others--
+	}
+	if others == 0 {
+		return nil
+	}
+	return invalid("%s mixes up the sessions of a process (quirks.one_session): close the open one first, or connect the same command under another name", c.name)
 }
 
 // changeOpening counts the session/new calls without an answer.

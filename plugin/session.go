@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -36,6 +37,7 @@ type session struct {
 	asked   int           // permission and elicitation requests that wait
 	roots   []string      // absolute folders the agent may read and write
 	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
+	heard   atomic.Uint64 // counts what the agent said
 
 	executes  map[acp.ToolCallID]bool // tool calls of the turn that execute something
 	executing bool                    // the user allowed one of them
@@ -193,6 +195,7 @@ func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
 		return r, nil
 	default:
 	}
+	s.conn.host.start(func() { s.watchSilence(t) })
 	var raw rawResult
 	if err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw); err != nil {
 		return r, err
@@ -352,7 +355,10 @@ func (c *connection) call(ctx context.Context, method string, params acp.Appende
 	if err == nil || errors.As(err, &peer) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", method, c.link.cause(err))
+	if gone := c.link.cause(err); gone != err {
+		return fmt.Errorf("%s: %w", method, gone)
+	}
+	return err // names the method itself
 }
 
 func badAnswer(method string, err error) error {

@@ -8,8 +8,9 @@ local M = {}
 ---@field cwd? string folder the agent starts in
 ---@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
 ---@field inherit_env? boolean give the agent the whole environment
----@field quirks? { missing_file?: "error"|"empty" } "empty": a missing file reads as one without
----text, for agents that create files only then
+---@field quirks? { missing_file?: "error"|"empty", one_session?: boolean } "empty": a missing file
+---reads as one without text, for agents that create files only then; one_session: the agent mixes
+---up the sessions of a process, so it gets one at a time
 ---
 ---An agent that already runs, here or elsewhere, is reached by another protocol:
 ---"socket" takes `path`; "tcp" takes `host`, `port`, `token`, `tls`; "websocket" and "http" take
@@ -53,7 +54,9 @@ M.defaults = {
   ---Milliseconds; 0 means the host's default, for `answer` no limit.
   timeouts = {
     initialize = 0,
+    new_session = 0,
     cancel = 0,
+    silence = 0,
     answer = 0,
   },
   host = {
@@ -67,10 +70,17 @@ M.defaults = {
 }
 
 ---Keys whose members are the user's own.
-local open = { agents = true, handlers = true, root_markers = true, ["host.cmd"] = true }
+local open = { agents = true, handlers = true }
 
----Keys without a default.
-local types = { ["host.cmd"] = "table" }
+---What a key takes, where its default does not say it all; see hermes.check.
+local types = {
+  ["host.cmd"] = "command",
+  ["log.level"] = "integer",
+  ["timeouts.answer"] = "time",
+  ["timeouts.cancel"] = "time",
+  ["timeouts.initialize"] = "time",
+  root_markers = "strings",
+}
 
 ---Values of another type that a key takes, too.
 local words = { ["permissions.terminal_access"] = { ask = true } }
@@ -130,8 +140,8 @@ local function check(given, defaults, path)
         ),
         0
       )
-    elseif not words[at] and type(value) ~= want then
-      error(("hermes.setup: %s must be a %s, not a %s"):format(at, want, type(value)), 0)
+    elseif not words[at] and require("hermes.check").problem(value, want) then
+      error(("hermes.setup: %s %s"):format(at, require("hermes.check").problem(value, want)), 0)
     else
       if want == "table" and not open[at] then
         value = check(value, default, at)
@@ -144,20 +154,20 @@ end
 
 local agent_fields = {
   command = "string",
-  args = "table",
-  env = "table",
+  args = "strings",
+  env = "strings_by_name",
   cwd = "string",
-  pass_env = "table",
+  pass_env = "strings",
   inherit_env = "boolean",
   quirks = "table",
   protocol = "string",
   path = "string",
   host = "string",
-  port = "number",
+  port = "port",
   tls = "boolean",
   url = "string",
   token = "string",
-  headers = "table",
+  headers = "strings_by_name",
 }
 
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
@@ -171,8 +181,10 @@ function M.agent_problem(agent, at)
     local want = agent_fields[key]
     if not want then
       return ("unknown key %q; there are: %s"):format(at .. tostring(key), keys(agent_fields))
-    elseif type(value) ~= want then
-      return ("%s%s must be a %s, not a %s"):format(at, key, want, type(value))
+    end
+    local problem = require("hermes.check").problem(value, want)
+    if problem then
+      return ("%s%s %s"):format(at, key, problem)
     end
   end
   if agent.protocol and not protocols[agent.protocol] then
@@ -183,8 +195,14 @@ function M.agent_problem(agent, at)
     )
   end
   for key, value in pairs(agent.quirks or {}) do
-    if key ~= "missing_file" then
-      return ("unknown key %q; there is: missing_file"):format(at .. "quirks." .. tostring(key))
+    if key == "one_session" then
+      if type(value) ~= "boolean" then
+        return ("%squirks.one_session must be a boolean, not a %s"):format(at, type(value))
+      end
+    elseif key ~= "missing_file" then
+      return ("unknown key %q; there are: missing_file, one_session"):format(
+        at .. "quirks." .. tostring(key)
+      )
     elseif value ~= "error" and value ~= "empty" then
       return ('%squirks.missing_file must be "error" or "empty", not %s'):format(
         at,
@@ -210,8 +228,9 @@ end
 local function check_agents(agents)
   for name, agent in pairs(agents) do
     local at = ("agents.%s"):format(name)
-    local problem = type(agent) ~= "table"
-        and ("%s must be a table, not a %s"):format(at, type(agent))
+    local problem = type(name) ~= "string"
+        and "agents must have names: { name = { command = ... } }"
+      or type(agent) ~= "table" and ("%s must be a table, not a %s"):format(at, type(agent))
       or M.agent_problem(agent, at .. ".")
     if problem then
       error("hermes.setup: " .. problem, 0)

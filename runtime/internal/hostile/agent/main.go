@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command agent misbehaves as the script in HERMES_HOSTILE says, a step a line:
 //
 //	hear [METHOD]        read messages up to one with that method; $ID is its id
