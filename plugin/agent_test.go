@@ -298,6 +298,14 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			Options: []acp.PermissionOption{{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}},
 		})
 		return a.report(ctx, id, "MAYRUN", r, err)
+	case "CALL": // any method with any params
+		method, params, _ := strings.Cut(rest, " ")
+		var r rawResult
+		err := a.conn.Call(ctx, method, rawParams(params), &r)
+		return a.report(ctx, id, "CALL", rawParams(r), err)
+	case "NOTIFY":
+		method, params, _ := strings.Cut(rest, " ")
+		return a.conn.Notify(ctx, method, rawParams(params))
 	case "EXT":
 		var r rawResult
 		err := a.conn.Call(ctx, rest, rawParams(`{"x":1}`), &r)
