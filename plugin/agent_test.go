@@ -46,6 +46,11 @@ func playAgent(mode string) int {
 		return 3
 	case "mute":
 		time.Sleep(time.Hour)
+	case "once": // runs the first time only
+		if os.Mkdir(os.Getenv("HERMES_TEST_ONCE"), 0o700) != nil {
+			fmt.Fprintln(os.Stderr, "the database is damaged")
+			return 4
+		}
 	case "stubborn":
 		refuse()
 		defer time.Sleep(time.Hour)
@@ -83,10 +88,14 @@ func (a *scripted) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp
 		version = 9
 	}
 	caps, err := json.Marshal(p.ClientCapabilities)
+	can := &acp.AgentCapabilities{LoadSession: a.mode != "forgetful"}
+	if a.mode == "resume" {
+		can.SessionCapabilities = &acp.SessionCapabilities{Resume: &acp.SessionResumeCapabilities{}}
+	}
 	return &acp.InitializeResponse{
 		ProtocolVersion:   version,
 		AgentInfo:         &acp.Implementation{Name: "scripted", Version: "1"},
-		AgentCapabilities: &acp.AgentCapabilities{LoadSession: true},
+		AgentCapabilities: can,
 		Meta:              append(append([]byte(`{"caps":`), caps...), '}'),
 	}, err
 }
@@ -142,6 +151,10 @@ func (a *scripted) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (
 	}
 	err := a.update(ctx, p.SessionID, (*acp.UserMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: "earlier"}}))
 	return nil, err
+}
+
+func (a *scripted) ResumeSession(context.Context, *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	return nil, nil
 }
 
 func (a *scripted) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
@@ -229,7 +242,7 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		}
 		return err
 	case "RAW": // an update as it is
-		return a.conn.Notify(ctx, "session/update", rawParams(strings.ReplaceAll(rest, "$ID", string(id))))
+		return a.conn.Notify(ctx, "session/update", acp.Raw(strings.ReplaceAll(rest, "$ID", string(id))))
 	case "BROKEN":
 		a.stdout.WriteString(rest + "\n")
 		return nil
@@ -290,9 +303,9 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		})
 		return a.report(ctx, id, "MAYRUN", r, err)
 	case "EXT":
-		var r rawResult
-		err := a.conn.Call(ctx, rest, rawParams(`{"x":1}`), &r)
-		return a.report(ctx, id, "EXT", rawParams(r), err)
+		var r acp.Raw
+		err := a.conn.Call(ctx, rest, acp.Raw(`{"x":1}`), &r)
+		return a.report(ctx, id, "EXT", acp.Raw(r), err)
 	case "WITHDRAW": // asks, then no longer wants to know
 		short, stop := context.WithTimeout(ctx, 100*time.Millisecond)
 		defer stop()

@@ -16,7 +16,15 @@ type config struct {
 	Agents      map[string]command `json:"agents"`
 	Permissions permissions        `json:"permissions"`
 	Timeouts    timeouts           `json:"timeouts"`
+	Reconnect   reconnect          `json:"reconnect"`
 	Traffic     bool               `json:"traffic"` // somebody listens to TrafficMessage
+}
+
+// reconnect says which connections are made again when they break: those to
+// agents that run elsewhere, unless false, and those to agents started here.
+type reconnect struct {
+	Remote  *bool `json:"remote"`
+	Process bool  `json:"process"`
 }
 
 // permissions switch whole capabilities off; nil means on.
@@ -77,7 +85,8 @@ type command struct {
 	InheritEnv bool     `json:"inherit_env"`
 
 	remote
-	Quirks quirks `json:"quirks"`
+	Quirks    quirks `json:"quirks"`
+	Reconnect *bool  `json:"reconnect"` // in place of config.Reconnect
 
 	Install string `json:"-"` // what to do when the program is missing
 }
@@ -95,6 +104,7 @@ func (c command) over(o command) command {
 		c.Command, c.Args, c.remote = o.Command, nil, remote{}
 	}
 	c.remote = c.remote.over(o.remote)
+	c.Reconnect = cmp.Or(o.Reconnect, c.Reconnect)
 	c.Quirks.MissingFile = cmp.Or(o.Quirks.MissingFile, c.Quirks.MissingFile)
 	if o.Args != nil {
 		c.Args = o.Args
@@ -111,6 +121,19 @@ func (c command) over(o command) command {
 	maps.Copy(env, o.Env)
 	c.Env = env
 	return c
+}
+
+// reconnects reports whether the connection to c is made again when it breaks.
+func (h *Host) reconnects(c command) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case c.Reconnect != nil:
+		return *c.Reconnect
+	case c.isRemote():
+		return on(h.config.Reconnect.Remote)
+	}
+	return h.config.Reconnect.Process
 }
 
 // resolve finds the command for an agent: what connect was given, over what

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/redial"
 )
 
 // States of a connection, as StateChanged and hermes.state() show them.
@@ -17,6 +19,7 @@ const (
 	stateStarting     = "starting"
 	stateInitializing = "initializing"
 	stateReady        = "ready"
+	stateReconnecting = "reconnecting" // it broke, and is made again
 	stateClosing      = "closing"
 )
 
@@ -28,12 +31,15 @@ type connection struct {
 	ctx  context.Context // ends with stop or when the agent is gone
 	end  context.CancelCauseFunc
 	over chan struct{} // closed when everything is cleaned up
+	up   chan struct{} // closed when wire and init are set
+	wire *redial.Client
+	proc atomic.Pointer[agent.Process] // the current or last one; nil when the agent runs elsewhere
 
 	mu       sync.Mutex
 	state    string
-	link     *link         // nil until the process runs
 	init     []byte        // answer to initialize, for connect calls that come later
 	waiting  []func(error) // operations that came before ready, in order
+	flushing bool          // they are being let go
 	sessions map[acp.SessionID]*session
 	ending   bool
 	tapped   atomic.Int64                                 // messages seen
@@ -77,6 +83,7 @@ func (h *Host) connect(id string, p connectOp) error {
 		name:     p.Agent,
 		cmd:      cmd,
 		over:     make(chan struct{}),
+		up:       make(chan struct{}),
 		state:    stateDisconnected,
 		sessions: make(map[acp.SessionID]*session),
 		early:    make(map[acp.SessionID][]*acp.SessionNotification),
@@ -102,7 +109,10 @@ func (c *connection) finishConnect(id string, err error) {
 		c.host.fail(id, err)
 		return
 	}
-	c.host.done(id, c.init)
+	c.mu.Lock()
+	init := c.init
+	c.mu.Unlock()
+	c.host.done(id, init)
 }
 
 // run brings the agent up, waits for its end and cleans up.
@@ -116,12 +126,14 @@ func (c *connection) run() {
 		return
 	}
 	c.becomeReady()
+	close(c.up)
 	select {
-	case <-c.link.conn.Done():
+	case <-c.wire.Done():
+		err = cause(c.wire.Err())
 	case <-c.ctx.Done():
+		err = context.Cause(c.ctx)
 	}
 	c.setEnding()
-	err = c.link.cause(context.Cause(c.ctx))
 	c.finish(err)
 	// Last, so that who hears it can connect again at once.
 	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
@@ -129,66 +141,90 @@ func (c *connection) run() {
 
 func (c *connection) bringUp() (stage string, err error) {
 	c.setState(stateStarting)
-	l, err := c.dial()
-	if err != nil {
-		return "start", err
-	}
-	c.mu.Lock()
-	c.link = l
-	c.mu.Unlock()
-	c.setState(stateInitializing)
 	limit := c.host.timeouts().initialize()
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
 	defer cancel()
-	var raw rawResult
-	err = l.conn.Call(ctx, acp.MethodInitialize, c.host.initialize(), &raw)
+	c.wire, err = c.dial(ctx)
+	c.mu.Lock()
+	started := c.state == stateInitializing
+	c.mu.Unlock()
 	switch {
+	case err == nil:
+		return "initialize", c.initialized()
+	case !started:
+		return "start", err
 	case errors.Is(err, context.DeadlineExceeded):
-		err = &opError{Kind: "timeout", Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: l.hint()}
-	case err != nil:
-		err = &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: l.cause(err)}
+		err = &opError{Kind: "timeout", Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: c.hint()}
 	default:
-		err = c.initialized(raw)
+		err = &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: cause(err)}
 	}
 	return "initialize", err
 }
 
-func (c *connection) initialized(raw rawResult) error {
-	var r acp.InitializeResponse
-	if err := r.UnmarshalJSON(raw); err != nil {
-		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q gave a bad answer to initialize", c.name), Cause: err}
+// reached is told that the agent runs and can be spoken to.
+func (c *connection) reached() {
+	c.mu.Lock()
+	first := c.state == stateStarting
+	c.mu.Unlock()
+	if first {
+		c.setState(stateInitializing)
 	}
+}
+
+func (c *connection) initialized() error {
+	r := c.wire.Agent()
 	if r.ProtocolVersion != 1 {
 		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q speaks protocol version %d, Hermes speaks 1", c.name, r.ProtocolVersion)}
 	}
-	c.init = r.AppendJSON(nil)
+	c.noteInit()
 	c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
 	return nil
 }
 
+// noteInit keeps what the agent has said of itself.
+func (c *connection) noteInit() {
+	init := c.wire.Agent().AppendJSON(nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.init = init
+}
+
 // becomeReady lets the operations that waited go, in their order.
 func (c *connection) becomeReady() {
+	c.mu.Lock()
+	c.flushing = true
+	c.mu.Unlock()
 	c.setState(stateReady)
 	for {
 		c.mu.Lock()
 		list := c.waiting
-		if c.waiting = nil; len(list) == 0 {
-			c.waiting = nil
-			c.mu.Unlock()
-			return
-		}
+		c.waiting = nil
+		c.flushing = len(list) > 0
 		c.mu.Unlock()
+		if len(list) == 0 {
+			break
+		}
 		for _, f := range list {
 			f(nil)
 		}
 	}
+	for _, s := range c.open() {
+		s.resume()
+	}
+}
+
+// ready reports whether nothing waits for the agent.
+func (c *connection) ready() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state == stateReady && !c.flushing
 }
 
 // whenReady runs f once the agent is initialized, or with the reason why it
 // never will be. f must not block.
 func (c *connection) whenReady(f func(error)) {
 	c.mu.Lock()
-	if c.state != stateReady && c.err == nil || len(c.waiting) > 0 {
+	if c.err == nil && (c.state != stateReady || c.flushing) {
 		c.waiting = append(c.waiting, f)
 		c.mu.Unlock()
 		return
@@ -198,23 +234,31 @@ func (c *connection) whenReady(f func(error)) {
 	f(err)
 }
 
-func (c *connection) setState(to string) {
+func (c *connection) setState(to string) { c.setStateBecause(to, nil) }
+
+// setStateBecause is setState with a reason, nil for none.
+func (c *connection) setStateBecause(to string, reason error) {
 	c.mu.Lock()
 	from := c.state
 	c.state = to
 	c.mu.Unlock()
-	if from != to {
-		c.host.queue.push(event(eventStateChanged, new(object).str("agent", c.name).str("from", from).str("to", to).json()))
+	if from == to {
+		return
 	}
+	o := new(object).str("agent", c.name).str("from", from).str("to", to)
+	if reason != nil {
+		o.str("reason", reason.Error())
+	}
+	c.host.queue.push(event(eventStateChanged, o.json()))
 }
 
 // finish fails everything that still waits and forgets the connection.
 func (c *connection) finish(err error) {
-	if c.link != nil {
+	c.end(err) // what waits for the connection must not hold up its end
+	if c.wire != nil {
 		c.setState(stateClosing)
-		c.link.conn.Close()
+		c.wire.Close()
 	}
-	c.end(err)
 	c.host.mu.Lock()
 	if c.host.connections[c.name] == c {
 		delete(c.host.connections, c.name)

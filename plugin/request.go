@@ -17,21 +17,6 @@ type requestOp struct {
 // params {sessionId, modelId}, for agents that announce models with a session.
 const methodSetModel = "session/set_model"
 
-// rawResult keeps a result as the agent sent it.
-type rawResult []byte
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (r *rawResult) UnmarshalJSON(b []byte) error {
-	*r = append((*r)[:0], b...)
-	return nil
-}
-
-// rawParams are params as Neovim gave them.
-type rawParams []byte
-
-// AppendJSON implements acp.Appender.
-func (r rawParams) AppendJSON(dst []byte) []byte { return append(dst, r...) }
-
 // request carries out any agent method. Some change what the host remembers.
 func (h *Host) request(id string, p requestOp) error {
 	c, err := h.connection(p.Agent)
@@ -44,6 +29,10 @@ func (h *Host) request(id string, p requestOp) error {
 	r := &request{id: id, conn: c, method: p.Method}
 	if err := r.prepare(p.Params); err != nil {
 		return err
+	}
+	if s, err := c.session(r.fields.SessionID); err == nil && r.method == acp.MethodSessionPrompt {
+		s.prompt(newTurn(id, r.params.(*acp.PromptRequest)))
+		return nil
 	}
 	c.whenReady(func(err error) {
 		if err != nil {
@@ -69,7 +58,7 @@ func (h *Host) notify(id string, p requestOp) error {
 			return
 		}
 		h.start(func() {
-			if err := c.link.conn.Notify(c.ctx, p.Method, rawParams(p.Params)); err != nil {
+			if err := c.wire.Notify(c.ctx, p.Method, acp.Raw(p.Params)); err != nil {
 				h.fail(id, err)
 				return
 			}
@@ -104,7 +93,7 @@ type requestFields struct {
 func (r *request) prepare(params json.RawMessage) error {
 	m, known := methods[r.method]
 	if !known {
-		r.params = rawParams(params)
+		r.params = acp.Raw(params)
 	} else {
 		v := m.params()
 		if err := v.UnmarshalJSON(params); err != nil {
@@ -130,10 +119,7 @@ func (r *request) begin() {
 			c.host.fail(r.id, err)
 			return
 		}
-		s.mu.Lock()
-		after := s.last
-		s.mu.Unlock()
-		s.prompt(newTurn(r.id, r.params.(*acp.PromptRequest), after))
+		s.prompt(newTurn(r.id, r.params.(*acp.PromptRequest)))
 		return
 	case acp.MethodSessionNew:
 		c.changeOpening(1)
@@ -178,7 +164,7 @@ func (r *request) run() {
 		case <-c.ctx.Done():
 		}
 	}
-	var raw rawResult
+	var raw acp.Raw
 	err := c.call(c.ctx, r.method, r.params, &raw)
 	result := []byte(raw)
 	if m, known := methods[r.method]; known && err == nil {

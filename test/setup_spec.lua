@@ -40,6 +40,13 @@ describe("setup", function()
       hermes.setup,
       { permissions = { terminal_access = "sometimes" } }
     )
+    fails("reconnect must be a table", hermes.setup, { reconnect = false })
+    fails("reconnect.remote must be a boolean", hermes.setup, { reconnect = { remote = 3 } })
+    fails(
+      "agents.a.reconnect must be a boolean",
+      hermes.setup,
+      { agents = { a = { reconnect = {} } } }
+    )
     fails("host.cmd must be a table", hermes.setup, { host = { cmd = "x" } })
     fails("expected a table", hermes.setup, "x")
     eq(require("hermes.config").get(), require("hermes.config").defaults)

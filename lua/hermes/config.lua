@@ -8,6 +8,7 @@ local M = {}
 ---@field cwd? string folder the agent starts in
 ---@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
 ---@field inherit_env? boolean give the agent the whole environment
+---@field reconnect? boolean connect again when the connection breaks; else `reconnect` of setup()
 ---@field quirks? { missing_file?: "error"|"empty" } "empty": a missing file reads as one without
 ---text, for agents that create files only then
 ---
@@ -43,6 +44,9 @@ M.defaults = {
   buffer = {
     auto_save = true, -- write the file after an agent edited its buffer
   },
+  ---Connections that are made again when they break: those to agents that run elsewhere, and
+  ---those to agents that Hermes starts, which are then started again.
+  reconnect = { remote = true, process = false },
   ---Answers to requests of agents: function(data, answer) by event or method.
   ---@type table<string, fun(data: table, answer: hermes.Answer): any>
   handlers = {},
@@ -150,6 +154,7 @@ local agent_fields = {
   pass_env = "table",
   inherit_env = "boolean",
   quirks = "table",
+  reconnect = "boolean",
   protocol = "string",
   path = "string",
   host = "string",
@@ -262,6 +267,7 @@ function M.for_host()
       elicitation = current.permissions.elicitation,
     },
     timeouts = current.timeouts,
+    reconnect = current.reconnect,
     traffic = require("hermes.events").wants_traffic(),
   }
 end

@@ -33,7 +33,8 @@ type Options struct {
 	Handler acp.Handler
 	// Conn configures every connection.
 	Conn runtime.Options
-	// Attempts is how often a broken connection is tried again: 10.
+	// Attempts is how often a broken connection is tried again: 10. Negative
+	// means never; the client then ends as the connection did.
 	Attempts int
 	// Pause is the wait after the first failed attempt, 250 ms; it doubles up
 	// to LongestPause, 30 s. A random part spreads clients of one server.
@@ -67,6 +68,7 @@ type Event struct {
 	Session acp.SessionID
 	Err     error
 	Wait    time.Duration
+	Answer  acp.Appender // of session/load or session/resume, when Restored
 }
 
 // GaveUpError is why a client ended that could not connect again.
@@ -179,8 +181,8 @@ func (c *Client) Agent() *acp.InitializeResponse {
 // Done is closed when the client has ended: Close was called, or it gave up.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Err says why the client ended, a *GaveUpError or runtime.ErrClosed; nil
-// before.
+// Err says why the client ended, a *GaveUpError or runtime.ErrClosed, or with
+// no attempts what Conn.Err says; nil before.
 func (c *Client) Err() error { return context.Cause(c.ctx) }
 
 // Close ends the client and its connection.
@@ -201,6 +203,10 @@ func (c *Client) keep(conn *runtime.Conn) {
 		cause := conn.Err()
 		conn.Close()
 		if c.ctx.Err() != nil {
+			break
+		}
+		if c.opts.Attempts < 0 {
+			c.cancel(cause)
 			break
 		}
 		turns := c.broke()
@@ -281,19 +287,20 @@ func (c *Client) restore(conn *runtime.Conn, agent *acp.InitializeResponse, turn
 	resume := can != nil && can.SessionCapabilities != nil && can.SessionCapabilities.Resume != nil
 	for id, s := range sessions {
 		var err error
+		var answer acp.Appender
 		switch {
 		case load && (turns[id] || !resume):
 			c.opts.OnEvent(Event{Kind: Replaying, Session: id})
-			_, err = acp.Agent{Conn: conn}.LoadSession(c.ctx, &acp.LoadSessionRequest{SessionID: id, Cwd: s.cwd, MCPServers: s.servers, AdditionalDirectories: s.folders})
+			answer, err = acp.Agent{Conn: conn}.LoadSession(c.ctx, &acp.LoadSessionRequest{SessionID: id, Cwd: s.cwd, MCPServers: s.servers, AdditionalDirectories: s.folders})
 		case resume:
-			_, err = acp.Agent{Conn: conn}.ResumeSession(c.ctx, &acp.ResumeSessionRequest{SessionID: id, Cwd: s.cwd, MCPServers: s.servers, AdditionalDirectories: s.folders})
+			answer, err = acp.Agent{Conn: conn}.ResumeSession(c.ctx, &acp.ResumeSessionRequest{SessionID: id, Cwd: s.cwd, MCPServers: s.servers, AdditionalDirectories: s.folders})
 		default:
 			err = ErrCannotRestore
 		}
 		var refused *acp.Error
 		switch {
 		case err == nil:
-			c.opts.OnEvent(Event{Kind: Restored, Session: id})
+			c.opts.OnEvent(Event{Kind: Restored, Session: id, Answer: answer})
 		case errors.As(err, &refused) || err == ErrCannotRestore:
 			c.forget(id)
 			c.opts.OnEvent(Event{Kind: Lost, Session: id, Err: err})
