@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ type scripted struct {
 	mu       sync.Mutex
 	sessions int
 	cancels  int
+	ids      []acp.SessionID
 }
 
 // refuse makes this program ignore every polite way to be ended.
@@ -111,6 +113,10 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 	a.mu.Lock()
 	a.sessions++
 	id := acp.SessionID("s" + strconv.Itoa(a.sessions))
+	if a.mode == "mixed" {
+		id += acp.SessionID("-" + strconv.Itoa(os.Getpid()))
+	}
+	a.ids = append(a.ids, id)
 	a.mu.Unlock()
 	// Real agents tell their commands before the client knows the session.
 	err := a.update(ctx, id, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "plan", Description: "Plan"}}})
@@ -157,6 +163,10 @@ func (a *scripted) ResumeSession(context.Context, *acp.ResumeSessionRequest) (*a
 	return nil, nil
 }
 
+func (a *scripted) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	return nil, nil
+}
+
 func (a *scripted) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	time.Sleep(50 * time.Millisecond)
 	return nil, a.update(ctx, p.SessionID, &acp.CurrentModeUpdate{CurrentModeID: p.ModeID})
@@ -193,6 +203,17 @@ func (a *scripted) update(ctx context.Context, id acp.SessionID, u acp.SessionUp
 }
 
 func (a *scripted) say(ctx context.Context, id acp.SessionID, text string) error {
+	if a.mode == "mixed" {
+		a.mu.Lock()
+		ids := slices.Clone(a.ids)
+		a.mu.Unlock()
+		for _, other := range ids {
+			if err := a.update(ctx, other, (*acp.AgentMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: text}})); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return a.update(ctx, id, (*acp.AgentMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: text}}))
 }
 

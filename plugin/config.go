@@ -91,12 +91,30 @@ type command struct {
 	Install string `json:"-"` // what to do when the program is missing
 }
 
+// missingEmpty is the value of quirks.MissingFile that answers with no text.
+const missingEmpty = "empty"
+
 // quirks are what to do differently for an agent.
 type quirks struct {
 	// MissingFile is the answer to reading a file that is not there: "error",
 	// or "empty" for agents that create a file only after they have read it.
 	MissingFile string `json:"missing_file"`
+	// OneSession: the agent mixes its sessions up and gets a process for each.
+	OneSession *bool `json:"one_session"`
+	// IgnoresEOF: the agent does not end with its input.
+	IgnoresEOF *bool `json:"ignores_eof"`
 }
+
+// over returns q with the members that o sets replaced.
+func (q quirks) over(o quirks) quirks {
+	return quirks{
+		MissingFile: cmp.Or(o.MissingFile, q.MissingFile),
+		OneSession:  cmp.Or(o.OneSession, q.OneSession),
+		IgnoresEOF:  cmp.Or(o.IgnoresEOF, q.IgnoresEOF),
+	}
+}
+
+func isTrue(p *bool) bool { return p != nil && *p }
 
 // over returns c with the members that o sets replaced; env is merged.
 func (c command) over(o command) command {
@@ -105,7 +123,7 @@ func (c command) over(o command) command {
 	}
 	c.remote = c.remote.over(o.remote)
 	c.Reconnect = cmp.Or(o.Reconnect, c.Reconnect)
-	c.Quirks.MissingFile = cmp.Or(o.Quirks.MissingFile, c.Quirks.MissingFile)
+	c.Quirks = c.Quirks.over(o.Quirks)
 	if o.Args != nil {
 		c.Args = o.Args
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -49,6 +50,27 @@ type connection struct {
 	err      error                                        // why it is over
 	faults   map[runtime.FaultKind]int
 	login    chan struct{} // closed when the last login or logout is answered; nil before one
+
+	main    *connection   // the one Neovim knows; nil when this is it
+	others  []*connection // those below it
+	claimed bool          // it has a session, or is about to
+}
+
+func newConnection(ctx context.Context, h *Host, name string, cmd command) *connection {
+	c := &connection{
+		host:     h,
+		name:     name,
+		cmd:      cmd,
+		over:     make(chan struct{}),
+		up:       make(chan struct{}),
+		state:    stateDisconnected,
+		sessions: make(map[acp.SessionID]*session),
+		early:    make(map[acp.SessionID][]*acp.SessionNotification),
+		known:    make(chan struct{}),
+		faults:   make(map[runtime.FaultKind]int),
+	}
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	return c
 }
 
 type connectOp struct {
@@ -78,19 +100,7 @@ func (h *Host) connect(id string, p connectOp) error {
 			str("error", err.Error()).json()))
 		return err
 	}
-	c := &connection{
-		host:     h,
-		name:     p.Agent,
-		cmd:      cmd,
-		over:     make(chan struct{}),
-		up:       make(chan struct{}),
-		state:    stateDisconnected,
-		sessions: make(map[acp.SessionID]*session),
-		early:    make(map[acp.SessionID][]*acp.SessionNotification),
-		known:    make(chan struct{}),
-		faults:   make(map[runtime.FaultKind]int),
-	}
-	c.ctx, c.end = context.WithCancelCause(h.ctx)
+	c := newConnection(h.ctx, h, p.Agent, cmd)
 	h.mu.Lock()
 	h.connections[p.Agent] = c
 	h.mu.Unlock()
@@ -121,8 +131,10 @@ func (c *connection) run() {
 	if err != nil {
 		c.setEnding()
 		c.finish(err)
-		c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
-			str("error", err.Error()).json()))
+		if c.main == nil {
+			c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
+				str("error", err.Error()).json()))
+		}
 		return
 	}
 	c.becomeReady()
@@ -134,9 +146,9 @@ func (c *connection) run() {
 		err = context.Cause(c.ctx)
 	}
 	c.setEnding()
+	sessions := c.open()
 	c.finish(err)
-	// Last, so that who hears it can connect again at once.
-	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
+	c.tellEnd(err, sessions) // last, so that who hears it can connect again at once
 }
 
 func (c *connection) bringUp() (stage string, err error) {
@@ -177,7 +189,9 @@ func (c *connection) initialized() error {
 		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q speaks protocol version %d, Hermes speaks 1", c.name, r.ProtocolVersion)}
 	}
 	c.noteInit()
-	c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
+	if c.main == nil {
+		c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
+	}
 	return nil
 }
 
@@ -242,7 +256,7 @@ func (c *connection) setStateBecause(to string, reason error) {
 	from := c.state
 	c.state = to
 	c.mu.Unlock()
-	if from == to {
+	if from == to || c.main != nil {
 		return
 	}
 	o := new(object).str("agent", c.name).str("from", from).str("to", to)
@@ -271,6 +285,7 @@ func (c *connection) finish(err error) {
 	c.waiting = nil
 	sessions := c.sessions
 	c.sessions = nil
+	others := slices.Clone(c.others)
 	c.mu.Unlock()
 	c.releaseEarly()
 	for _, f := range waiting {
@@ -279,6 +294,9 @@ func (c *connection) finish(err error) {
 	for _, s := range sessions {
 		s.abort(err)
 		s.running.Wait() // its call has failed
+	}
+	for _, o := range others { // they end with this one
+		<-o.over
 	}
 	c.setState(stateDisconnected)
 	close(c.over)

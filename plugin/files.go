@@ -34,7 +34,7 @@ func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 			text, err = ws.ReadText(p.Path, files.Range{Line: p.Line, Limit: p.Limit})
 		}
 		missing := errors.Is(err, fs.ErrNotExist)
-		if err != nil && !(missing && k.conn.cmd.Quirks.MissingFile == "empty") {
+		if err != nil && !(missing && k.conn.cmd.Quirks.MissingFile == missingEmpty) {
 			return nil, fileError(err)
 		}
 		return &acp.ReadTextFileResponse{Content: text}, nil

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,29 +51,17 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 
 // launcher returns what starts the agent's program, again when it has ended.
 func (c *connection) launcher() func(context.Context) (transport.Transport, error) {
-	cmd := c.cmd
-	env := make([]string, 0, len(cmd.Env))
-	for _, name := range slices.Sorted(maps.Keys(cmd.Env)) {
-		env = append(env, name+"="+cmd.Env[name])
-	}
-	supervisor := agent.Supervise(agent.Command{
-		Path:       cmd.Command,
-		Args:       cmd.Args,
-		Dir:        cmd.Cwd,
-		Env:        env,
-		PassEnv:    cmd.PassEnv,
-		InheritEnv: cmd.InheritEnv,
-		OnStderr:   func(line string) { c.said("stderr", line) },
-		EOFWait:    politeWait, TermWait: politeWait, KillWait: time.Second,
-	}, agent.Restarts{})
+	cmd := c.cmd.process()
+	cmd.OnStderr = func(line string) { c.said("stderr", line) }
+	supervisor := agent.Supervise(cmd, agent.Restarts{})
 	return func(context.Context) (transport.Transport, error) {
 		proc, err := supervisor.Start(c.ctx) // for as long as the connection is wanted
 		if again := (*agent.RestartError)(nil); errors.As(err, &again) {
 			return nil, err
 		} else if err != nil {
 			e := &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be started", c.name), Cause: err}
-			if cmd.Install != "" {
-				e.Cause = fmt.Errorf("%w (to install it: %s)", err, cmd.Install)
+			if c.cmd.Install != "" {
+				e.Cause = fmt.Errorf("%w (to install it: %s)", err, c.cmd.Install)
 			}
 			return nil, e
 		}

@@ -101,8 +101,7 @@ func (c *connection) lost(id acp.SessionID, err error) {
 	if errors.As(err, &refused) && refused.Code == acp.ErrorCodeAuthenticationRequired {
 		why += "; call hermes.authenticate"
 	}
-	c.host.queue.push(event(replyEvent(acp.MethodSessionClose), new(object).str("sessionId", string(id)).
-		str("agent", c.name).str("reason", why).json()))
+	c.tellClosed(id, why)
 	c.host.notice("error", "agent %q: session %q: %s", c.name, id, why)
 	c.removeSession(id)
 }

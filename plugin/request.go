@@ -26,10 +26,12 @@ func (h *Host) request(id string, p requestOp) error {
 	if len(p.Params) == 0 {
 		p.Params = json.RawMessage("{}")
 	}
-	r := &request{id: id, conn: c, method: p.Method}
+	r := &request{id: id, method: p.Method}
 	if err := r.prepare(p.Params); err != nil {
 		return err
 	}
+	c = c.forRequest(r.method, r.fields.SessionID)
+	r.conn = c
 	if s, err := c.session(r.fields.SessionID); err == nil && r.method == acp.MethodSessionPrompt {
 		s.prompt(newTurn(id, r.params.(*acp.PromptRequest)))
 		return nil
@@ -51,6 +53,9 @@ func (h *Host) notify(id string, p requestOp) error {
 	}
 	if len(p.Params) == 0 {
 		p.Params = json.RawMessage("{}")
+	}
+	if session, _ := acp.SessionOf(p.Params); session != "" {
+		c = c.forRequest(p.Method, acp.SessionID(session))
 	}
 	c.whenReady(func(err error) {
 		if err != nil {
@@ -190,6 +195,7 @@ func (r *request) failed(err error) {
 	switch r.method {
 	case acp.MethodSessionNew:
 		c.changeOpening(-1)
+		c.unclaim()
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		c.removeSession(r.fields.SessionID)
 	}
@@ -206,6 +212,10 @@ func (r *request) succeeded(result []byte) {
 		var v acp.NewSessionResponse
 		if err := v.UnmarshalJSON(result); err != nil {
 			r.failed(badAnswer(r.method, err))
+			return
+		}
+		if c.taken(v.SessionID) {
+			r.failed(&opError{Kind: "agent", Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, v.SessionID)})
 			return
 		}
 		r.fields.SessionID = v.SessionID
@@ -307,6 +317,7 @@ func (c *connection) removeSession(id acp.SessionID) {
 		c.host.asks.cancelSession(c.name, string(id))
 		s.abort(&opError{Kind: "closed", Message: fmt.Sprintf("session %q was closed", id)})
 	}
+	c.unclaim()
 }
 
 func (s *session) setReplay(on bool) {

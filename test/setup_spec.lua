@@ -31,6 +31,16 @@ describe("setup", function()
       { agents = { a = { quirks = { missing_file = "gone" } } } }
     )
     fails(
+      "agents.a.quirks.one_session must be a boolean, not a number",
+      hermes.setup,
+      { agents = { a = { quirks = { one_session = 1 } } } }
+    )
+    fails(
+      'unknown key "agents.a.quirks.shell_lines"; there are: ignores_eof, missing_file, one_ses',
+      hermes.setup,
+      { agents = { a = { quirks = { shell_lines = true } } } }
+    )
+    fails(
       'agents.a.protocol: unknown protocol "smoke"',
       hermes.setup,
       { agents = { a = { protocol = "smoke" } } }

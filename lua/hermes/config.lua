@@ -9,8 +9,7 @@ local M = {}
 ---@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
 ---@field inherit_env? boolean give the agent the whole environment
 ---@field reconnect? boolean connect again when the connection breaks; else `reconnect` of setup()
----@field quirks? { missing_file?: "error"|"empty" } "empty": a missing file reads as one without
----text, for agents that create files only then
+---@field quirks? hermes.Quirks
 ---
 ---An agent that already runs, here or elsewhere, is reached by another protocol:
 ---"socket" takes `path`; "tcp" takes `host`, `port`, `token`, `tls`; "websocket" and "http" take
@@ -23,6 +22,12 @@ local M = {}
 ---@field url? string
 ---@field token? string what the server was given: 32 characters or more
 ---@field headers? table<string, string> sent with every request
+
+---@class hermes.Quirks what to do differently for an agent
+---@field missing_file? "error"|"empty" "empty": a missing file reads as one without text, for
+---agents that create files only then
+---@field one_session? boolean start a process for each session, for agents that mix theirs up
+---@field ignores_eof? boolean send a signal at once, to agents that do not end with their input
 
 ---@class hermes.Config
 M.defaults = {
@@ -165,6 +170,8 @@ local agent_fields = {
   headers = "table",
 }
 
+local quirk_fields = { missing_file = "string", one_session = "boolean", ignores_eof = "boolean" }
+
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
 
 ---What is wrong with a way to start or reach an agent.
@@ -188,9 +195,15 @@ function M.agent_problem(agent, at)
     )
   end
   for key, value in pairs(agent.quirks or {}) do
-    if key ~= "missing_file" then
-      return ("unknown key %q; there is: missing_file"):format(at .. "quirks." .. tostring(key))
-    elseif value ~= "error" and value ~= "empty" then
+    local want = quirk_fields[key]
+    if not want then
+      return ("unknown key %q; there are: %s"):format(
+        at .. "quirks." .. tostring(key),
+        keys(quirk_fields)
+      )
+    elseif type(value) ~= want then
+      return ("%squirks.%s must be a %s, not a %s"):format(at, key, want, type(value))
+    elseif key == "missing_file" and value ~= "error" and value ~= "empty" then
       return ('%squirks.missing_file must be "error" or "empty", not %s'):format(
         at,
         vim.inspect(value)
