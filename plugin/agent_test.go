@@ -323,6 +323,24 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			Options: []acp.PermissionOption{{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}},
 		})
 		return a.report(ctx, id, "MAYRUN", r, err)
+	case "EXEC": // a program with arguments
+		words := strings.Fields(rest)
+		return a.command(ctx, id, words[0], words[1:]...)
+	case "MAY": // kind path: announces a tool call and asks about it by its id
+		kind, path, _ := strings.Cut(rest, " ")
+		call := acp.ToolCallID("may " + rest)
+		err := a.update(ctx, id, &acp.ToolCall{ToolCallID: call, Title: rest, Kind: acp.Some(acp.ToolKind(kind)), Locations: []acp.ToolCallLocation{{Path: path}}})
+		if err != nil {
+			return err
+		}
+		r, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: call},
+			Options: []acp.PermissionOption{
+				{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce},
+				{OptionID: "no", Name: "No", Kind: acp.PermissionOptionKindRejectOnce},
+			},
+		})
+		return a.report(ctx, id, "MAY", r, err)
 	case "EXT":
 		var r acp.Raw
 		err := a.conn.Call(ctx, rest, acp.Raw(`{"x":1}`), &r)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/permission"
 )
 
 // config is what Lua's setup gives the host.
@@ -34,6 +35,9 @@ type permissions struct {
 	Terminal    runAccess `json:"terminal_access"`
 	Requests    *bool     `json:"request_permissions"`
 	Elicitation *bool     `json:"elicitation"`
+
+	Rules    []permission.Rule `json:"rules"`    // in force while the configuration has them
+	Remember string            `json:"remember"` // file of the rules that are kept; empty: none is
 }
 
 // runAccess is whether agents may run commands: true, false or "ask". The zero
@@ -186,6 +190,7 @@ func (h *Host) setup(c config) error {
 	h.mu.Lock()
 	h.config = c
 	h.mu.Unlock()
+	h.configureRules(c.Permissions)
 	h.traffic.Store(c.Traffic)
 	return nil
 }

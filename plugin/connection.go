@@ -291,7 +291,8 @@ func (c *connection) finish(err error) {
 	for _, f := range waiting {
 		f(err)
 	}
-	for _, s := range sessions {
+	for id, s := range sessions {
+		c.host.endRules(id)
 		s.abort(err)
 		s.running.Wait() // its call has failed
 	}

@@ -316,6 +316,7 @@ func (c *connection) removeSession(id acp.SessionID) {
 	if s != nil {
 		c.host.asks.cancelSession(c.name, string(id))
 		s.abort(&opError{Kind: "closed", Message: fmt.Sprintf("session %q was closed", id)})
+		c.host.endRules(id)
 	}
 	c.unclaim()
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/files"
+	history "github.com/hermes-nvim/hermes/runtime/session"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
@@ -39,8 +40,8 @@ type session struct {
 	roots   []string      // absolute folders the agent may read and write
 	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
 
-	executes  map[acp.ToolCallID]bool // tool calls of the turn that execute something
-	executing bool                    // the user allowed one of them
+	calls     *history.State // tool calls of the turn
+	executing bool           // the user allowed one of them to execute something
 
 	files    *files.Workspace // made on first use
 	filesErr error
@@ -69,7 +70,7 @@ func newTurn(id string, params *acp.PromptRequest) *turn {
 }
 
 func newSession(c *connection, id acp.SessionID) *session {
-	return &session{conn: c, id: id, state: sessionIdle, executes: make(map[acp.ToolCallID]bool)}
+	return &session{conn: c, id: id, state: sessionIdle, calls: history.New(id, callLimits)}
 }
 
 func (s *session) setState(to string) {

@@ -36,7 +36,7 @@ describe("setup", function()
       { agents = { a = { quirks = { one_session = 1 } } } }
     )
     fails(
-      'unknown key "agents.a.quirks.shell_lines"; there are: ignores_eof, missing_file, one_ses',
+      'unknown key "agents.a.quirks.shell_lines"; there are: ignores_eof',
       hermes.setup,
       { agents = { a = { quirks = { shell_lines = true } } } }
     )
@@ -50,6 +50,23 @@ describe("setup", function()
       hermes.setup,
       { permissions = { terminal_access = "sometimes" } }
     )
+    fails("permissions.rules must be a list", hermes.setup, { permissions = { rules = { a = 1 } } })
+    for text, rule in pairs({
+      ['unknown key "permissions.rules[1].paths"; there are: action'] = {
+        action = "allow",
+        paths = "/w",
+      },
+      ['permissions.rules[1].action must be "allow" or "deny", not nil'] = { kind = "read" },
+      ["permissions.rules[1].path must be a string, not a table"] = {
+        action = "allow",
+        path = { "/w" },
+      },
+      ["permissions.rules[1].command must be a list of words"] = { action = "allow", command = {} },
+      ["permissions.rules[1]: rules of setup() hold always"] = { action = "deny", scope = "once" },
+      ["permissions.rules[1] must be a table"] = "allow",
+    }) do
+      fails(text, hermes.setup, { permissions = { rules = { rule } } })
+    end
     fails("reconnect must be a table", hermes.setup, { reconnect = false })
     fails("reconnect.remote must be a boolean", hermes.setup, { reconnect = { remote = 3 } })
     fails(

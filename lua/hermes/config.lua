@@ -29,6 +29,16 @@ local M = {}
 ---@field one_session? boolean start a process for each session, for agents that mix theirs up
 ---@field ignores_eof? boolean send a signal at once, to agents that do not end with their input
 
+---@class hermes.Rule answers a question for permission before it is asked
+---@field action "allow"|"deny"
+---@field agent? string
+---@field kind? hermes.acp.ToolKind
+---@field path? string pattern for every path of the tool call: * and ? within a name, ** for any
+---number of names; without a leading slash it matches at any depth
+---@field command? string[] the first words of the command
+---@field scope? "once"|"session"|"always" of those added while Hermes runs
+---@field session? string id, for the scope "session"
+
 ---@class hermes.Config
 M.defaults = {
   ---Agents by name, beside the presets.
@@ -45,6 +55,8 @@ M.defaults = {
     terminal_access = true, ---@type boolean|"ask"
     request_permissions = true,
     elicitation = true,
+    rules = {}, ---@type hermes.Rule[]
+    remember = false, -- keep the rules of scope "always" that permissions.add() makes
   },
   buffer = {
     auto_save = true, -- write the file after an agent edited its buffer
@@ -76,7 +88,13 @@ M.defaults = {
 }
 
 ---Keys whose members are the user's own.
-local open = { agents = true, handlers = true, root_markers = true, ["host.cmd"] = true }
+local open = {
+  agents = true,
+  handlers = true,
+  root_markers = true,
+  ["host.cmd"] = true,
+  ["permissions.rules"] = true,
+}
 
 ---Keys without a default.
 local types = { ["host.cmd"] = "table" }
@@ -225,6 +243,67 @@ function M.agent_for_host(agent)
   return wire
 end
 
+local rule_fields = {
+  action = "string",
+  agent = "string",
+  kind = "string",
+  path = "string",
+  command = "table",
+  scope = "string",
+  session = "string",
+}
+
+---What is wrong with a rule. A key that is misspelt would make it wider.
+---@param rule any
+---@param at string its place, for the message
+---@return string? problem
+function M.rule_problem(rule, at)
+  if type(rule) ~= "table" then
+    return ("%s must be a table, not a %s"):format(at, type(rule))
+  end
+  for key, value in pairs(rule) do
+    local want = rule_fields[key]
+    if not want then
+      return ("unknown key %q; there are: %s"):format(at .. "." .. tostring(key), keys(rule_fields))
+    elseif type(value) ~= want then
+      return ("%s.%s must be a %s, not a %s"):format(at, key, want, type(value))
+    end
+  end
+  if rule.action ~= "allow" and rule.action ~= "deny" then
+    return ('%s.action must be "allow" or "deny", not %s'):format(at, vim.inspect(rule.action))
+  end
+  if rule.command and (#rule.command == 0 or not vim.islist(rule.command)) then
+    return ("%s.command must be a list of words"):format(at)
+  end
+end
+
+---A rule as the host takes it.
+---@param rule hermes.Rule
+---@return table
+function M.rule_for_host(rule)
+  local path = rule.path
+  if path and vim.startswith(path, "~/") then
+    path = vim.uv.os_homedir() .. path:sub(2)
+  end
+  return vim.tbl_extend("force", {}, rule, { path = path })
+end
+
+local function check_rules(rules)
+  if not vim.islist(rules) then
+    error("hermes.setup: permissions.rules must be a list", 0)
+  end
+  for i, rule in ipairs(rules) do
+    local at = ("permissions.rules[%d]"):format(i)
+    local problem = M.rule_problem(rule, at)
+    if not problem and (rule.scope or rule.session) then
+      problem = at .. ": rules of setup() hold always and have no scope"
+    end
+    if problem then
+      error("hermes.setup: " .. problem, 0)
+    end
+  end
+end
+
 local function check_agents(agents)
   for name, agent in pairs(agents) do
     local at = ("agents.%s"):format(name)
@@ -258,12 +337,18 @@ function M.set(opts)
   opts = check(opts, M.defaults, "")
   check_agents(opts.agents or {})
   check_handlers(opts.handlers or {})
+  check_rules(opts.permissions and opts.permissions.rules or {})
   current = vim.tbl_deep_extend("force", current, opts)
 end
 
 ---Forget what setup() was given.
 function M.reset()
   current = vim.deepcopy(M.defaults)
+end
+
+---@return string file of the rules that are kept
+function M.rules_path()
+  return vim.fs.normalize(vim.fn.stdpath("state")) .. "/hermes/permissions.json"
 end
 
 ---The part the host needs.
@@ -278,6 +363,10 @@ function M.for_host()
       terminal_access = current.permissions.terminal_access,
       request_permissions = current.permissions.request_permissions,
       elicitation = current.permissions.elicitation,
+      rules = #current.permissions.rules > 0
+          and vim.tbl_map(M.rule_for_host, current.permissions.rules)
+        or nil,
+      remember = current.permissions.remember and M.rules_path() or nil,
     },
     timeouts = current.timeouts,
     reconnect = current.reconnect,

@@ -678,10 +678,11 @@
 
 ---A question for permission has its answer.
 ---@class hermes.event.PermissionResolved: hermes.SessionData
----@field requestId string # The question.
+---@field requestId? string # The question; absent when a rule of the user has answered before it was asked.
+---@field toolCallId? hermes.acp.ToolCallId # The tool call that the rule was applied to.
 ---@field outcome string # `selected` or `cancelled`.
 ---@field optionId? hermes.acp.PermissionOptionId # The option that was chosen.
----@field by string # Who answered, such as `handler`, `listener`, `respond` or `default`.
+---@field by string # Who answered, such as `handler`, `listener`, `respond`, `default` or `rule`.
 ---@field error? string # Why the answer could not be used, which counts as cancelled.
 
 ---A tool call changed; the data has all that is known of it by now.
