@@ -5,11 +5,9 @@ go 1.26
 require (
 	github.com/coder/acp-go-sdk v0.13.5
 	github.com/hermes-nvim/hermes v0.0.0
+	golang.org/x/sys v0.40.0
 )
 
-require (
-	github.com/creack/pty v1.1.24 // indirect
-	golang.org/x/sys v0.40.0 // indirect
-)
+require github.com/creack/pty v1.1.24 // indirect
 
 replace github.com/hermes-nvim/hermes => ../

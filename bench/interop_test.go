@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -80,32 +81,47 @@ func (c *coderClient) WriteTextFile(_ context.Context, p coder.WriteTextFileRequ
 	return coder.WriteTextFileResponse{}, nil
 }
 
-// pipes are the standard streams of a peer, for both sides.
-func pipes(t *testing.T) (r1, w1, r2, w2 *os.File) {
+// TestMain also plays the agents that the tests start.
+func TestMain(m *testing.M) {
+	switch os.Getenv(roleEnv) {
+	case "our agent":
+		if err := demoagent.Run(context.Background(), transport.Stdio(), nil); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case "coder agent":
+		a := &coderAgent{}
+		a.conn = coder.NewAgentSideConnection(a, os.Stdout, os.Stdin)
+		<-a.conn.Done()
+	default:
+		os.Exit(m.Run())
+	}
+}
+
+// start starts this program as an agent, and returns its standard streams.
+func start(t *testing.T, who string) (agent *exec.Cmd, in io.WriteCloser, out io.ReadCloser) {
 	t.Helper()
-	r1, w1, err1 := os.Pipe()
-	r2, w2, err2 := os.Pipe()
-	if err := errors.Join(err1, err2); err != nil {
+	agent, err := role(who, "agent")
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		for _, f := range []io.Closer{r1, w1, r2, w2} {
-			f.Close()
-		}
-	})
-	return r1, w1, r2, w2
+	agent.Stderr = os.Stderr
+	in, err1 := agent.StdinPipe()
+	out, err2 := agent.StdoutPipe()
+	if err := errors.Join(err1, err2, agent.Start()); err != nil {
+		t.Fatal(err)
+	}
+	return agent, in, out
 }
 
 func TestCodersClientDrivesOurAgent(t *testing.T) {
-	r1, w1, r2, w2 := pipes(t)
+	agent, in, out := start(t, "our")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	ended := make(chan error, 1)
-	go func() { ended <- demoagent.Run(ctx, transport.NewStream(r1, w2), nil) }()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "notes.md")
 	c := &coderClient{kinds: map[string]int{}, files: map[string]string{name: "one\n"}, first: make(chan struct{})}
-	conn := coder.NewClientSideConnection(c, w1, r2)
+	conn := coder.NewClientSideConnection(c, in, out)
 	init, err := conn.Initialize(ctx, coder.InitializeRequest{ProtocolVersion: coder.ProtocolVersionNumber,
 		ClientCapabilities: coder.ClientCapabilities{Fs: coder.FileSystemCapabilities{ReadTextFile: true, WriteTextFile: true}}})
 	if err != nil || init.ProtocolVersion != 1 {
@@ -138,8 +154,8 @@ func TestCodersClientDrivesOurAgent(t *testing.T) {
 	if _, err := prompt("/fail"); !errors.As(err, &refused) || refused.Code != -32603 {
 		t.Errorf("the failure arrived as %v", err)
 	}
-	w1.Close()
-	if err := <-ended; err != nil {
+	in.Close()
+	if err := agent.Wait(); err != nil {
 		t.Errorf("the agent ended with %v", err)
 	}
 }
@@ -205,11 +221,9 @@ func (a *coderAgent) Prompt(ctx context.Context, p coder.PromptRequest) (coder.P
 }
 
 func TestOurClientDrivesCodersAgent(t *testing.T) {
-	r1, w1, r2, w2 := pipes(t)
+	process, in, out := start(t, "coder")
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	a := &coderAgent{}
-	a.conn = coder.NewAgentSideConnection(a, w2, r1)
 	var text strings.Builder
 	s := client.New(client.Options{
 		ApproveCommand: client.AllowCommands,
@@ -222,7 +236,7 @@ func TestOurClientDrivesCodersAgent(t *testing.T) {
 		},
 	})
 	defer s.Close()
-	conn := runtime.NewConn(transport.NewStream(r2, w1), acp.ClientSide(s), runtime.Options{})
+	conn := runtime.NewConn(transport.NewStream(out, in), acp.ClientSide(s), runtime.Options{})
 	defer conn.Close()
 	agent := acp.Agent{Conn: conn}
 	if _, err := agent.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
@@ -254,5 +268,9 @@ func TestOurClientDrivesCodersAgent(t *testing.T) {
 	}
 	if st := conn.Stats(); st.Count(runtime.FaultParse)+st.Count(runtime.FaultInvalid) > 0 {
 		t.Errorf("faults: %+v", st)
+	}
+	conn.Close()
+	if err := process.Wait(); err != nil {
+		t.Errorf("coder's agent ended with %v", err)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -23,13 +22,15 @@ import (
 )
 
 // Live is how a client in a process of its own does with an agent that only
-// writes ready-made lines. Floors: split only counts the lines, echo answers
-// each line with itself over the same transport, in one goroutine.
+// writes ready-made lines. Floors: split only counts the lines; echo answers
+// each line with itself over the same transport, in one goroutine; loop decodes
+// and answers the question there with the same bindings, without an engine.
 type Live struct {
 	Who       string
 	PerSecond float64       // updates
 	CPU       time.Duration // for all updates, user and system
-	P50, P99  time.Duration // of a permission question and its answer
+	P50, P99  time.Duration // of a permission question and its answer, everybody on one processor
+	FreeP50   time.Duration // the same, on all processors
 	Peak      int64         // resident bytes after one message of LargeMessage, 0 when it is refused
 }
 
@@ -54,6 +55,11 @@ func Role() bool {
 	}
 	p := &player{task: task}
 	switch who {
+	case "asker":
+		ask(task)
+		return true
+	case "loop":
+		loop()
 	case "hermes":
 		c := runtime.NewConn(transport.Stdio(), acp.ClientSide(hermesPlayer{player: p}), runtime.Options{})
 		<-c.Done()
@@ -136,13 +142,23 @@ type child struct {
 	told *bufio.Reader // standard error
 }
 
-func startChild(who, task string) (*child, error) {
+// role returns this program in a role.
+func role(who, task string) (*exec.Cmd, error) {
 	exe, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	c := &child{cmd: exec.Command(exe)}
-	c.cmd.Env = append(os.Environ(), roleEnv+"="+who+" "+task)
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), roleEnv+"="+who+" "+task)
+	return cmd, nil
+}
+
+func startChild(who, task string) (*child, error) {
+	cmd, err := role(who, task)
+	if err != nil {
+		return nil, err
+	}
+	c := &child{cmd: cmd}
 	in, err1 := c.cmd.StdinPipe()
 	out, err2 := c.cmd.StdoutPipe()
 	told, err3 := c.cmd.StderrPipe()
@@ -173,7 +189,7 @@ func (c *child) end() (cpu time.Duration, peak int64, err error) {
 func MeasureLive() ([]Live, error) {
 	whos := []struct{ name, updates, ask string }{
 		{"hermes", "free", "ask"}, {"hermes in windows", "window", ""}, {"coder", "window", "ask"},
-		{"split", "free", ""}, {"echo", "", "ask"},
+		{"split", "free", ""}, {"echo", "", "ask"}, {"loop", "", "ask"},
 	}
 	out := make([]Live, len(whos))
 	for round := range 3 {
@@ -193,12 +209,16 @@ func MeasureLive() ([]Live, error) {
 			if w.ask == "" {
 				continue
 			}
-			p50, p99, err := questions(who)
-			if err != nil {
+			p50, p99, err1 := questions(who, true)
+			free, _, err2 := questions(who, false)
+			if err := errors.Join(err1, err2); err != nil {
 				return nil, fmt.Errorf("%s, questions: %w", w.name, err)
 			}
 			if round == 0 || p50 < l.P50 {
 				l.P50, l.P99 = p50, p99
+			}
+			if round == 0 || free < l.FreeP50 {
+				l.FreeP50 = free
 			}
 		}
 	}
@@ -243,34 +263,6 @@ func updates(who, task string) (perSecond float64, cpu time.Duration, err error)
 	took := time.Since(began)
 	cpu, _, err = c.end()
 	return Updates / took.Seconds(), cpu, err
-}
-
-func questions(who string) (p50, p99 time.Duration, err error) {
-	c, err := startChild(who, "ask")
-	if err != nil {
-		return 0, 0, err
-	}
-	times := make([]time.Duration, 0, Questions)
-	for i := range Questions + 500 {
-		line := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%d,"method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"c","title":"Edit"},"options":[{"optionId":"yes","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]}}`+"\n", i)
-		began := time.Now()
-		if _, err := c.in.Write(line); err != nil {
-			return 0, 0, err
-		}
-		answer, err := c.out.ReadSlice('\n')
-		if err != nil {
-			return 0, 0, err
-		}
-		if i >= 500 {
-			times = append(times, time.Since(began))
-		}
-		if who != "echo" && !bytes.Contains(answer, []byte(`"optionId":"yes"`)) {
-			return 0, 0, fmt.Errorf("answered %s", answer)
-		}
-	}
-	slices.Sort(times)
-	_, _, err = c.end()
-	return times[len(times)/2], times[len(times)*99/100], err
 }
 
 // large returns the peak memory of a client that takes one large message.

@@ -162,7 +162,11 @@ func (c *connection) bringUp() (stage string, err error) {
 	c.mu.Unlock()
 	switch {
 	case err == nil:
-		return "initialize", c.initialized()
+		c.noteInit()
+		if c.main == nil {
+			c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
+		}
+		return "", nil
 	case !started:
 		return "start", err
 	case errors.Is(err, context.DeadlineExceeded):
@@ -183,21 +187,10 @@ func (c *connection) reached() {
 	}
 }
 
-func (c *connection) initialized() error {
-	r := c.wire.Agent()
-	if r.ProtocolVersion != 1 {
-		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q speaks protocol version %d, Hermes speaks 1", c.name, r.ProtocolVersion)}
-	}
-	c.noteInit()
-	if c.main == nil {
-		c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
-	}
-	return nil
-}
-
 // noteInit keeps what the agent has said of itself.
 func (c *connection) noteInit() {
-	init := c.wire.Agent().AppendJSON(nil)
+	_, agent := c.wire.Agent()
+	init := agent.AppendJSON(nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.init = init
@@ -360,7 +353,6 @@ func (h *Host) permissions() permissions {
 
 func (h *Host) initialize() *acp.InitializeRequest {
 	return &acp.InitializeRequest{
-		ProtocolVersion:    1,
 		ClientCapabilities: h.permissions().capabilities(),
 		ClientInfo:         &acp.Implementation{Name: "hermes.nvim", Title: acp.Some("Hermes"), Version: h.version},
 	}

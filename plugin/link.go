@@ -26,9 +26,10 @@ const politeWait = 600 * time.Millisecond
 // again when it breaks, if the user wants that.
 func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 	opts := redial.Options{
-		Dial:       c.reach,
-		Initialize: c.host.initialize(),
-		Handler:    handler{acp.ClientSide(&client{conn: c}), c},
+		Dial: c.reach,
+		Versions: []runtime.ClientVersion{{
+			Protocol: acp.V1, Params: c.host.initialize(), Handler: handler{acp.ClientSide(&client{conn: c}), c},
+		}},
 		Conn: runtime.Options{
 			// What waits here waits for Neovim, behind the queue.
 			Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20},

@@ -18,7 +18,8 @@ const conformancePage = "../docs/conformance.md"
 type rule struct{ number, applies, text, proof string }
 
 // TestConformance keeps the list of rules honest: no number is missing, every
-// test it names exists, and the page shows it as it is.
+// test it names exists, every test that names a rule is listed with it, and the
+// page shows it as it is.
 func TestConformance(t *testing.T) {
 	rules := readRules(t)
 	expected := 0
@@ -37,7 +38,7 @@ func TestConformance(t *testing.T) {
 	if len(rules) != expected {
 		t.Errorf("%d lines after the last number", len(rules)-expected)
 	}
-	tests := map[string]map[string]bool{}
+	tests := map[string]map[string][]string{}
 	for _, r := range rules {
 		for side := range strings.FieldsSeq(r.applies) {
 			if !strings.Contains(" client agent server linter plugin proxy ", " "+side+" ") {
@@ -58,8 +59,21 @@ func TestConformance(t *testing.T) {
 			if tests[dir] == nil {
 				tests[dir] = testsIn(t, dir)
 			}
-			if !tests[dir][name] {
+			if _, ok := tests[dir][name]; !ok {
 				t.Errorf("%s: there is no %s in %s", r.number, name, dir)
+			}
+		}
+	}
+	proofs := map[string]string{}
+	for _, r := range rules {
+		proofs[r.number] = "; " + r.proof + ";"
+	}
+	for dir, found := range tests {
+		for name, numbers := range found {
+			for _, number := range numbers {
+				if !strings.Contains(proofs[number], "; "+dir+":"+name+";") {
+					t.Errorf("%s in %s says that it is for %s, which does not name it", name, dir, number)
+				}
 			}
 		}
 	}
@@ -91,22 +105,23 @@ func readRules(t *testing.T) []rule {
 	return rules
 }
 
-var testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Example|Fuzz)\w*)\(`)
+var testFunc = regexp.MustCompile(`(?m)^(?:// ([CRFT]\d+(?:, [CRFT]\d+)*) of the conformance list\.\n)?func ((?:Test|Example|Fuzz)\w*)\(`)
 
-func testsIn(t *testing.T, dir string) map[string]bool {
+// testsIn finds the tests of a folder, with the rules they say they are for.
+func testsIn(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("..", dir, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string]bool{}
+	found := map[string][]string{}
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, m := range testFunc.FindAllSubmatch(text, -1) {
-			found[string(m[1])] = true
+			found[string(m[2])] = strings.FieldsFunc(string(m[1]), func(r rune) bool { return r == ',' || r == ' ' })
 		}
 	}
 	return found

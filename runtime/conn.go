@@ -28,8 +28,9 @@ import (
 // Order. Notifications of one session are handled one at a time in wire order.
 // The answer to a call is delivered after the notifications of its session that
 // came before it. A request is handled after the notifications of its session
-// that came before it, on a goroutine of its own. Sessions do not wait for each
-// other; messages that name no session form one more such line.
+// that came before it, and nothing waits for it but, for a moment, the reading.
+// Sessions do not wait for each other; messages that name no session form one
+// more such line.
 //
 // Handlers may call the peer with the context they were given. The answer to a
 // call from a notification handler is delivered at once, so that the handler
@@ -70,13 +71,14 @@ type Conn struct {
 	calls pending
 	in    inbound
 	hand  handshake
+	lead  lead
 	flow  flow
 	work  gauge // running lanes and request handlers
 	watch watchdog
 	count counters
 	used  recycled
 
-	// Owned by the reading goroutine.
+	// Owned by the goroutine that reads.
 	lanes   map[string]*lane
 	sweepAt int
 	methods map[string]string
@@ -123,6 +125,7 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	}
 	c.h = handler(c)
 	c.watch.start(c)
+	c.startLead()
 	go c.read()
 	go c.write()
 	return c
@@ -242,7 +245,11 @@ func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, res
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	k := &call{id: c.calls.newID(), method: method, from: c.handling(ctx), done: make(chan reply, 1)}
+	from, req := c.handling(ctx)
+	if req != nil {
+		c.relieve(req) // the answer has to be read
+	}
+	k := &call{id: c.calls.newID(), method: method, from: from, done: make(chan reply, 1)}
 	buf := newBuffer()
 	var at int
 	buf.b, at = appendMessage(buf.b, k.id, method, params)

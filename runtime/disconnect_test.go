@@ -82,8 +82,8 @@ func TestAStuckHandlerDelaysTheFailureByTheGraceOnly(t *testing.T) {
 
 func TestAnAnswerBeforeTheEndIsDelivered(t *testing.T) {
 	t.Parallel()
-	c, w := dial(t, nil, runtime.Options{})
-	for range 1 {
+	for range 100 {
+		c, w := dial(t, nil, runtime.Options{})
 		done := call(t.Context(), c, "m", `{}`)
 		w.hear()
 		w.say(`{"jsonrpc":"2.0","id":1,"result":{}}`)

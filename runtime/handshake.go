@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,6 +51,20 @@ func (h *handshake) admit(req *request) (wait <-chan struct{}, err error) {
 	}
 	h.running = make(chan struct{})
 	return nil, nil
+}
+
+// checkNullID refuses an initialize with the id null once its answer, which ends
+// with the result, has agreed on a version that has no such ids. Which version
+// it will be only the handler knows.
+func (c *Conn) checkNullID(req *request, answer []byte) error {
+	if req.method != acp.MethodInitialize || !req.key.IsNull() {
+		return nil
+	}
+	if v, _ := protocolVersion(bytes.TrimPrefix(answer, []byte(`,"result":`))); v < 2 {
+		return nil
+	}
+	c.fault(FaultRefused, errNullID, req.buf.b)
+	return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + errNullID.Error()}
 }
 
 // end ends the initialize that runs: with the text of its result, or nil when

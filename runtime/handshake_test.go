@@ -164,6 +164,29 @@ func TestVersion2HasNoNullIDs(t *testing.T) {
 	}
 }
 
+func TestAnInitializeWithTheIDNullDoesNotAgreeOnVersion2(t *testing.T) {
+	t.Parallel()
+	c, w, answer, _ := server(t)
+	answer <- agreed(2)
+	w.ask("null", "initialize")
+	w.verdict("null -32600")
+	if n := c.Stats().Count(runtime.FaultRefused); n != 1 {
+		t.Errorf("%d refusals are counted", n)
+	}
+	w.ask("2", "session/list")
+	w.verdict("2 -32600")
+	answer <- agreed(2)
+	w.ask("3", "initialize")
+	w.verdict("3 ok")
+	w.ask("4", "session/list")
+	w.verdict("4 ok")
+
+	_, w, answer, _ = server(t)
+	answer <- agreed(1)
+	w.ask("null", "initialize")
+	w.verdict("null ok")
+}
+
 func TestAnInitializeWithoutAVersionInItsAnswerIsVersion1(t *testing.T) {
 	t.Parallel()
 	_, w, answer, _ := server(t)

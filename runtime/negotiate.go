@@ -36,6 +36,7 @@ type ClientVersions struct {
 // NewClientVersions returns the handler for these versions, in any order. It
 // panics when there are none, or two of the same number.
 func NewClientVersions(versions ...ClientVersion) *ClientVersions {
+	versions = slices.Clone(versions)
 	v := &ClientVersions{versions: make([]*ClientVersion, len(versions))}
 	for i := range versions {
 		v.versions[i] = &versions[i]

@@ -40,6 +40,7 @@ type outbox struct {
 	closing  bool          // nothing more comes in
 	aborted  bool          // what is queued is not written any more
 
+	writes  uint64        // so far; of who writes
 	writing atomic.Uint64 // number of the current write; 0: none
 }
 
@@ -174,6 +175,26 @@ func (o *outbox) take(batch []outgoing) ([]outgoing, bool) {
 	return batch, true
 }
 
+// claim lets the caller write in the writer's place, when that one waits and
+// nothing is queued. Release ends it.
+func (o *outbox) claim() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.idle || o.closing || len(o.queue) > o.head {
+		return false
+	}
+	o.idle = false
+	return true
+}
+
+func (o *outbox) release() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.idle = !o.closing && len(o.queue) == o.head; !o.idle {
+		o.wake <- struct{}{}
+	}
+}
+
 // finish lets the writer end once the queue is empty.
 func (o *outbox) finish() { o.shut(false) }
 
@@ -200,7 +221,7 @@ func (c *Conn) write() {
 	defer close(c.writeDone)
 	var batch []outgoing
 	var texts [][]byte
-	for number := uint64(1); ; number++ {
+	for {
 		var more bool
 		if batch, more = c.out.take(batch[:0]); !more {
 			return
@@ -208,37 +229,63 @@ func (c *Conn) write() {
 		texts = texts[:0]
 		for i := range batch {
 			texts = append(texts, batch[i].buf.b)
-			c.notice(batch[i].buf.b)
-			if c.opts.Tap != nil {
-				c.opts.Tap(Outbound, batch[i].buf.b)
-			}
 		}
-		c.out.writing.Store(number)
-		err := writeAll(c.t, texts)
-		c.out.writing.Store(0)
+		err := c.transmit(texts...)
 		for i := range batch {
 			batch[i].buf.free()
 			batch[i] = outgoing{}
 		}
 		clear(texts)
 		if err != nil {
-			// A peer that died shows at the reading side too, with the better cause.
-			wait(c.ending, c.lim.Grace/2)
-			c.end(err)
+			c.unwritten(err)
 			return
 		}
-		c.count.sent.Add(uint64(len(batch)))
 	}
 }
 
-func writeAll(t transport.Transport, msgs [][]byte) error {
-	if w, ok := t.(transport.BatchWriter); ok && len(msgs) > 1 {
-		return w.WriteBatch(msgs)
+// writeNow writes a message at once, without a change of goroutines, if nobody
+// writes and nothing waits. Else it reports false.
+func (c *Conn) writeNow(buf *buffer) bool {
+	if !c.out.claim() {
+		return false
 	}
+	err := c.transmit(buf.b)
+	buf.free()
+	if err != nil {
+		c.unwritten(err)
+		c.out.abort()
+	}
+	c.out.release()
+	return true
+}
+
+// unwritten ends the connection. A peer that died shows at the reading side
+// too, with the better cause.
+func (c *Conn) unwritten(err error) {
+	wait(c.ending, c.lim.Grace/2)
+	c.end(err)
+}
+
+// transmit writes messages. One goroutine at a time calls it.
+func (c *Conn) transmit(msgs ...[]byte) (err error) {
 	for _, m := range msgs {
-		if err := t.Write(m); err != nil {
-			return err
+		c.notice(m)
+		if c.opts.Tap != nil {
+			c.opts.Tap(Outbound, m)
 		}
 	}
-	return nil
+	c.out.writes++
+	c.out.writing.Store(c.out.writes)
+	defer c.out.writing.Store(0)
+	if w, ok := c.t.(transport.BatchWriter); ok && len(msgs) > 1 {
+		err = w.WriteBatch(msgs)
+	} else {
+		for i := 0; i < len(msgs) && err == nil; i++ {
+			err = c.t.Write(msgs[i])
+		}
+	}
+	if err == nil {
+		c.count.sent.Add(uint64(len(msgs)))
+	}
+	return err
 }

@@ -7,10 +7,9 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// read is the goroutine that owns the transport's reading side. It parses,
-// sorts into lanes, and never runs a handler.
+// read parses and sorts into lanes. One goroutine at a time runs it and owns
+// the transport's reading side.
 func (c *Conn) read() {
-	defer close(c.readDone)
 	var buf *buffer
 	f := new(frame)
 	for {
@@ -29,13 +28,22 @@ func (c *Conn) read() {
 			}
 			c.count.received.Add(1)
 			c.notice(msg)
-			if c.receive(f, buf, err != nil) {
+			kept, mine := c.receive(f, buf, err != nil)
+			if kept {
 				buf = nil
+			}
+			switch {
+			case mine == nil:
+			case err != nil:
+				go c.serve(mine)
+			case !c.serveHere(mine):
+				return
 			}
 		}
 		if err != nil {
 			buf.free()
 			c.hangUp(err)
+			close(c.readDone)
 			return
 		}
 		c.admit()
@@ -59,13 +67,14 @@ func (c *Conn) hangUp(cause error) {
 	}
 }
 
-// receive handles one message and reports whether it kept buf. The last line
-// before the end of the stream may be cut: it is not answered then.
-func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
+// receive handles one message and reports whether it kept buf, and the request
+// that is left to the caller, if any. The last line before the end of the stream
+// may be cut: it is not answered then.
+func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool, mine *request) {
 	msg := buf.b
 	if err := f.parse(msg, &c.lim); err != nil {
 		c.unreadable(msg, err, last)
-		return false
+		return false, nil
 	}
 	if f.problem == "" && !f.version && c.opts.Server {
 		f.problem = `"jsonrpc":"2.0" is missing`
@@ -73,11 +82,11 @@ func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
 	switch {
 	case f.problem != "":
 		c.malformed(f, msg)
-		return false
+		return false, nil
 	case f.method == nil:
-		return c.response(f, buf)
+		return c.response(f, buf), nil
 	case f.id == nil:
-		return c.notification(f, buf)
+		return c.notification(f, buf), nil
 	}
 	return c.request(f, buf)
 }

@@ -17,10 +17,9 @@ type request struct {
 	params  []byte
 	session string
 	buf     *buffer
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
 	after   []func()
 	wait    <-chan struct{} // an initialize that runs; nil: none
+	ctx     requestContext
 }
 
 // inbound holds the unanswered requests of the peer.
@@ -80,7 +79,7 @@ func (in *inbound) cancel(key acp.RequestID) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if req := in.requests[key]; req != nil {
-		req.cancel(ErrRequestCancelled)
+		req.ctx.end(ErrRequestCancelled)
 	}
 }
 
@@ -90,14 +89,14 @@ func (in *inbound) cancelPrompts(session string) {
 	defer in.mu.Unlock()
 	for _, req := range in.requests {
 		if req.method == acp.MethodSessionPrompt && req.session == session {
-			req.cancel(ErrSessionCancelled)
+			req.ctx.end(ErrSessionCancelled)
 		}
 	}
 }
 
 // request registers a request and starts it behind the notifications of its
-// session.
-func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
+// session. When there are none it may be left to the caller.
+func (c *Conn) request(f *frame, buf *buffer) (kept bool, mine *request) {
 	req := &request{
 		id: f.id, key: f.key, method: c.intern(f.method), params: params(f),
 		session: string(f.session), buf: buf,
@@ -107,11 +106,11 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 			// Its id would make the answer look like that of the first.
 			c.fault(FaultDuplicate, err, buf.b)
 			c.refuse(nil, acp.ErrorCodeInvalidRequest, fmt.Sprintf("invalid request: %v", err))
-			return false
+			return false, nil
 		}
 		c.fault(FaultRefused, fmt.Errorf("%s: %w", req.method, err), buf.b)
 		c.refuse(f.id, acp.ErrorCodeRequestCancelled, err.Error())
-		return false
+		return false, nil
 	}
 	if c.opts.Handshake {
 		var err error
@@ -123,29 +122,42 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 			}
 			c.fault(FaultRefused, err, buf.b)
 			c.refuse(id, acp.ErrorCodeInvalidRequest, "invalid request: "+err.Error())
-			return false
+			return false, nil
 		}
 	}
-	req.ctx, req.cancel = context.WithCancelCause(context.WithValue(c.requests, handlerKey{c}, req))
+	req.ctx = requestContext{c: c, req: req}
 	c.flow.add(len(buf.b))
 	if l := c.laneFor(f.session); l.busy() {
 		c.push(l, step{req: req})
-		return true
+		return true, nil
 	}
 	c.work.add()
+	if c.lead.leads(req) {
+		return true, req
+	}
 	go c.serve(req)
-	return true
+	return true, nil
 }
 
-// serve runs the handler of a request and queues the answer.
+// errExit is the error of a handler that ended its goroutine.
+var errExit = errors.New("internal error")
+
+// serve runs the handler of a request and answers it.
 func (c *Conn) serve(req *request) {
 	defer c.work.done()
 	answer := newBuffer()
 	answer.b = append(answer.b, `{"jsonrpc":"2.0","id":`...)
 	answer.b = append(answer.b, req.id...)
-	head := len(answer.b)
+	head, err := len(answer.b), errExit
+	defer func() { c.respond(req, answer, head, err) }()
+	err = c.handleRequest(req, answer)
+}
 
-	err := c.handleRequest(req, answer)
+// respond sends the result that follows head in answer, or err.
+func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
+	if err == nil && c.opts.Handshake {
+		err = c.checkNullID(req, answer.b[head:])
+	}
 	if err == nil && len(answer.b) > c.lim.Message {
 		err = fmt.Errorf("%s: answer: %w", req.method, &TooLargeError{Limit: c.lim.Message, Size: len(answer.b)})
 	}
@@ -162,10 +174,12 @@ func (c *Conn) serve(req *request) {
 	}
 	answer.b = append(answer.b, '}')
 
-	req.cancel(context.Canceled)
+	req.ctx.end(context.Canceled)
 	n := len(req.buf.b)
 	c.in.remove(req)
-	c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
+	if !c.writeNow(answer) {
+		c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
+	}
 	c.runAfter(req)
 	req.buf.free()
 	c.flow.sub(n)
@@ -187,14 +201,14 @@ func (c *Conn) runAfter(req *request) {
 // handleRequest appends the result to the answer.
 func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 	defer recovered(req.method, &err)
-	if context.Cause(req.ctx) == ErrRequestCancelled {
+	if req.ctx.ended() == ErrRequestCancelled {
 		return ErrRequestCancelled
 	}
 	if req.wait != nil {
 		select {
 		case <-req.wait:
 		case <-req.ctx.Done():
-			return context.Cause(req.ctx)
+			return context.Cause(&req.ctx)
 		}
 		if !c.hand.done() {
 			return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + req.method + ": initialize failed"}
@@ -203,7 +217,7 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 	if c.h == nil {
 		return acp.MethodNotFound(req.method)
 	}
-	result, err := c.h.HandleRequest(req.ctx, req.method, req.params)
+	result, err := c.h.HandleRequest(&req.ctx, req.method, req.params)
 	if err != nil {
 		return err
 	}

@@ -108,6 +108,14 @@ describe("answers", function()
     eq({ defaults, chosen(1) }, { 0, "late" })
   end)
 
+  it("come from on_request by any spelling of the event", function()
+    require("hermes").on_request("HermesPermissionRequest", function()
+      return "spelt"
+    end)
+    permission()
+    eq({ defaults, chosen(1) }, { 0, "spelt" })
+  end)
+
   it("fall back to the default when the handler fails", function()
     answers.on_request("PermissionRequest", function()
       error("oops")

@@ -335,7 +335,7 @@ func (s agentSide) HandleNotification(ctx context.Context, method string, params
 	return acp.HandleExtNotification(ctx, s.h, method, params)
 }
 
-// ClientSide returns the Handler that decodes what the peer sends to an client, calls h and
+// ClientSide returns the Handler that decodes what the peer sends to a client, calls h and
 // encodes its results. A method that the protocol does not have goes to h when it is an
 // ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are
 // answered with InvalidParams.

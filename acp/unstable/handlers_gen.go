@@ -227,8 +227,8 @@ func (UnimplementedAgentHandler) UnarchiveSession(context.Context, *UnarchiveSes
 	return nil, acp.MethodNotFound(MethodSessionUnarchive)
 }
 
-// ClientHandler is what an client does. Embed UnimplementedClientHandler to implement a part
-// of it: a method that a later version adds then does not break the build. Methods are called
+// ClientHandler is what a client does. Embed UnimplementedClientHandler to implement a part of
+// it: a method that a later version adds then does not break the build. Methods are called
 // concurrently; the context ends when the caller withdraws the request or the connection ends.
 // Params belong to the handler.
 // An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error

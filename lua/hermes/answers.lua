@@ -230,7 +230,7 @@ end
 ---@param key string event or method
 ---@param fn? fun(data: table, answer: hermes.Answer): any nil takes the handler away
 function M.on_request(key, fn)
-  handlers[require("hermes.events_gen").alias[key] or key] = fn
+  handlers[require("hermes.events").canonical(key) or key] = fn
 end
 
 ---@return { requestId: string, name: string, method: string, agent: string, sessionId?: string }[]

@@ -109,8 +109,13 @@ func newTemp(dir *os.Root, perm fs.FileMode) (*os.File, string, error) {
 		}
 		lock(f)
 		// Another process may have swept the file before it was locked.
-		if _, err := dir.Lstat(name); err == nil {
+		if _, err = dir.Lstat(name); err == nil {
 			return f, name, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			dir.Remove(name)
+			f.Close()
+			return nil, "", err
 		}
 		f.Close()
 	}

@@ -31,6 +31,8 @@ func victim(what, dir string) string {
 		return writeBeyondSizeLimit(dir)
 	case "disk full":
 		return writeToFullDisk(dir)
+	case "trace":
+		return writeUnderTrace(dir)
 	}
 	w, err := Open([]string{dir}, Options{})
 	if err != nil {
@@ -64,7 +66,7 @@ func child(t *testing.T, what, dir string, with func(*exec.Cmd)) string {
 		c.ExtraFiles = []*os.File{f}
 	}
 	c.Dir = "/"
-	c.Env = append(os.Environ(), faultEnv+"="+what+":"+dir)
+	c.Env = append(os.Environ(), faultEnv+"="+what+":"+dir, "GORACE=atexit_sleep_ms=0")
 	if with != nil {
 		with(c)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
 // T02, S1: while somebody keeps exchanging a directory and a file for links
@@ -25,7 +27,7 @@ func TestSwappedLinksLeadNowhere(t *testing.T) {
 	w := open(t, Options{}, ws)
 
 	stop := make(chan struct{})
-	var swaps, served atomic.Int64
+	var swaps, tried, served, written atomic.Int64
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		// rename is the only way to exchange a directory for a link at once
@@ -56,6 +58,7 @@ func TestSwappedLinksLeadNowhere(t *testing.T) {
 				default:
 				}
 				for _, name := range []string{"/real/secret.txt", "/file"} {
+					tried.Add(1)
 					text, err := w.ReadText(ws+name, Range{})
 					if err == nil {
 						served.Add(1)
@@ -68,11 +71,12 @@ func TestSwappedLinksLeadNowhere(t *testing.T) {
 				if i == 0 {
 					w.WriteText(ws+"/real/secret.txt", "public\n")
 					w.WriteText(ws+"/real/made.txt", "public\n")
+					written.Add(2)
 				}
 			}
 		})
 	}
-	time.Sleep(time.Second)
+	time.Sleep(max(time.Second, soak.Duration(t)))
 	close(stop)
 	wg.Wait()
 	if after := state(t, out); after != before {
@@ -81,6 +85,7 @@ func TestSwappedLinksLeadNowhere(t *testing.T) {
 	if after := state(t, ws+"/.git"); after != hooks {
 		t.Errorf("protected files changed:\n%s\nwas\n%s", after, hooks)
 	}
+	t.Logf("%d swaps, %d reads, %d of them successful, %d writes", swaps.Load(), tried.Load(), served.Load(), written.Load())
 	if swaps.Load() < 100 || served.Load() < 10 {
 		t.Errorf("only %d swaps and %d successful reads: the race was not tried", swaps.Load(), served.Load())
 	}

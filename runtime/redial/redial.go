@@ -1,17 +1,20 @@
 // Package redial keeps a client connected to a remote agent: when the
 // connection breaks it is made anew, and the sessions are taken up again.
 //
-// It speaks version 1 of the protocol. See
-// https://agentclientprotocol.com/protocol/session-setup.
+// The first connection settles the version of the protocol, the later ones keep
+// to it. See https://agentclientprotocol.com/protocol/session-setup.
 package redial
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,10 +30,9 @@ const attempt = 2 * time.Minute
 type Options struct {
 	// Dial opens a transport to the agent.
 	Dial func(context.Context) (transport.Transport, error)
-	// Initialize is sent on every connection.
-	Initialize *acp.InitializeRequest
-	// Handler gets what the agent sends, on every connection.
-	Handler acp.Handler
+	// Versions are the versions of the protocol to offer, one at least. The
+	// handler of the agreed one gets what the agent sends on every connection.
+	Versions []runtime.ClientVersion
 	// Conn configures every connection.
 	Conn runtime.Options
 	// Attempts is how often a broken connection is tried again: 10. Negative
@@ -51,7 +53,7 @@ type EventKind uint8
 const (
 	Broken    EventKind = iota // the connection ended; Err says why
 	Failed                     // an attempt failed; Err says why, the next one comes after Wait
-	Replaying                  // Session is about to be loaded: its history comes again from the start, so forget it
+	Replaying                  // the history of Session is about to come again from the start, so forget it
 	Restored                   // Session goes on
 	Lost                       // Session cannot be taken up; Err says why
 	Connected                  // calls go through again
@@ -97,11 +99,13 @@ var ErrCannotRestore = errors.New("the agent can neither load nor resume session
 // *runtime.ClosedError: nobody knows whether the agent acted on it. Calls made
 // while there is no connection wait for the next one.
 //
-// A session with an unfinished turn is loaded when the agent can do that,
-// because the updates that were missed come again with the history; any other
-// is resumed when the agent can, which repeats nothing. What the old connection
-// delivered is handled before either begins, so no update is lost or mixed up
-// as long as Replaying makes the receiver forget what it had.
+// A session with unfinished work is loaded when the agent can do that (in
+// version 2: resumed with a replay), because the updates that were missed come
+// again with the history; any other is resumed when the agent can, which repeats
+// nothing. What the old connection delivered is handled before either begins, so
+// no update is lost or mixed up as long as Replaying makes the receiver forget
+// what it had. Work is a prompt without an answer and, in version 2, what the
+// agent last reported of the session.
 type Client struct {
 	opts   Options
 	ctx    context.Context
@@ -111,22 +115,18 @@ type Client struct {
 	mu       sync.Mutex
 	conn     *runtime.Conn // nil while there is none
 	changed  chan struct{} // closed and replaced when conn changes
-	agent    *acp.InitializeResponse
+	protocol acp.Protocol
+	agent    acp.Appender
 	sessions map[acp.SessionID]*session
-}
-
-// session is what it takes to take one up again.
-type session struct {
-	cwd     string
-	servers []acp.MCPServer
-	folders []string
-	turns   int // prompts without an answer
+	opening  int // calls that open a session
+	early    map[acp.SessionID]bool
 }
 
 var _ acp.Caller = (*Client)(nil)
 
 // Connect connects for the first time. Errors are those of Dial and of the
-// initialize request; nothing is tried again yet.
+// initialize request, a *runtime.VersionError among them; nothing is tried again
+// yet.
 func Connect(ctx context.Context, opts Options) (*Client, error) {
 	opts.Attempts = cmp.Or(opts.Attempts, 10)
 	opts.Pause = cmp.Or(opts.Pause, 250*time.Millisecond)
@@ -134,7 +134,16 @@ func Connect(ctx context.Context, opts Options) (*Client, error) {
 	if opts.OnEvent == nil {
 		opts.OnEvent = func(Event) {}
 	}
-	c := &Client{opts: opts, done: make(chan struct{}), changed: make(chan struct{}), sessions: map[acp.SessionID]*session{}}
+	c := &Client{
+		opts: opts, done: make(chan struct{}), changed: make(chan struct{}),
+		sessions: map[acp.SessionID]*session{}, early: map[acp.SessionID]bool{},
+	}
+	c.opts.Versions = slices.Clone(opts.Versions)
+	for i, v := range c.opts.Versions {
+		if v.Protocol.Version() > 1 {
+			c.opts.Versions[i].Handler = watch{v.Handler, c}
+		}
+	}
 	conn, agent, err := c.dial(ctx)
 	if err != nil {
 		return nil, err
@@ -145,22 +154,28 @@ func Connect(ctx context.Context, opts Options) (*Client, error) {
 	return c, nil
 }
 
-// dial makes one connection.
-func (c *Client) dial(ctx context.Context) (*runtime.Conn, *acp.InitializeResponse, error) {
+// dial makes one connection. Sessions belong to a version, so the first one
+// settles it.
+func (c *Client) dial(ctx context.Context) (*runtime.Conn, acp.Appender, error) {
+	versions := runtime.NewClientVersions(c.opts.Versions...)
 	t, err := c.opts.Dial(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	conn := runtime.NewConn(t, c.opts.Handler, c.opts.Conn)
-	agent, err := acp.Agent{Conn: conn}.Initialize(ctx, c.opts.Initialize)
+	conn := runtime.NewConn(t, versions, c.opts.Conn)
+	protocol, agent, err := versions.Initialize(ctx, conn)
 	if err != nil {
 		conn.Close()
 		return nil, nil, err
 	}
+	if c.protocol == nil {
+		i := slices.IndexFunc(c.opts.Versions, func(v runtime.ClientVersion) bool { return v.Protocol == protocol })
+		c.protocol, c.opts.Versions = protocol, c.opts.Versions[i:i+1]
+	}
 	return conn, agent, nil
 }
 
-func (c *Client) use(conn *runtime.Conn, agent *acp.InitializeResponse) {
+func (c *Client) use(conn *runtime.Conn, agent acp.Appender) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = conn
@@ -171,11 +186,12 @@ func (c *Client) use(conn *runtime.Conn, agent *acp.InitializeResponse) {
 	c.changed = make(chan struct{})
 }
 
-// Agent returns what the agent said of itself on the current or last connection.
-func (c *Client) Agent() *acp.InitializeResponse {
+// Agent returns the version of the protocol, and what the agent said of itself
+// on the current or last connection: an *InitializeResponse of that version.
+func (c *Client) Agent() (acp.Protocol, acp.Appender) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.agent
+	return c.protocol, c.agent
 }
 
 // Done is closed when the client has ended: Close was called, or it gave up.
@@ -209,41 +225,39 @@ func (c *Client) keep(conn *runtime.Conn) {
 			c.cancel(cause)
 			break
 		}
-		turns := c.broke()
+		c.broke()
 		c.opts.OnEvent(Event{Kind: Broken, Err: cause})
-		conn = c.again(turns)
+		conn = c.again()
 	}
 	c.use(nil, nil)
 }
 
-// broke notes that there is no connection, and returns the sessions whose turn
-// it cut short.
-func (c *Client) broke() map[acp.SessionID]bool {
+// broke notes that there is no connection, and which sessions it cut short.
+func (c *Client) broke() {
 	c.use(nil, nil)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	turns := map[acp.SessionID]bool{}
-	for id, s := range c.sessions {
-		turns[id] = s.turns > 0
-		s.turns = 0
+	for _, s := range c.sessions {
+		s.cut = s.cut || s.turns > 0 || s.working
+		s.turns, s.working = 0, false
 	}
-	return turns
 }
 
 // again connects again; nil when the client has ended.
-func (c *Client) again(turns map[acp.SessionID]bool) *runtime.Conn {
+func (c *Client) again() *runtime.Conn {
 	pause := c.opts.Pause
 	for n := 1; ; n++ {
 		ctx, cancel := context.WithTimeout(c.ctx, attempt)
 		conn, agent, err := c.dial(ctx)
 		cancel()
 		if err == nil {
-			if err = c.restore(conn, agent, turns); err == nil {
+			if err = c.restore(conn, agent); err == nil {
 				c.use(conn, agent)
 				c.opts.OnEvent(Event{Kind: Connected})
 				return conn
 			}
 			conn.Close()
+			c.broke()
 		}
 		if c.ctx.Err() != nil {
 			return nil
@@ -269,34 +283,43 @@ func (c *Client) again(turns map[acp.SessionID]bool) *runtime.Conn {
 // server that will refuse the next time, too.
 func permanent(err error) bool {
 	var refusal *acp.Error
+	var version *runtime.VersionError
 	var p interface{ Permanent() bool }
-	return errors.As(err, &refusal) && refusal.Code != acp.ErrorCodeInternalError || errors.As(err, &p) && p.Permanent()
+	return errors.As(err, &refusal) && refusal.Code != acp.ErrorCodeInternalError ||
+		errors.As(err, &version) || errors.As(err, &p) && p.Permanent()
+}
+
+// abilities are the ways an agent can take a session up again.
+type abilities struct{ load, resume, replay bool }
+
+func abilitiesOf(agent acp.Appender) (can abilities) {
+	var said struct {
+		AgentCapabilities struct { // version 1
+			LoadSession         bool `json:"loadSession"`
+			SessionCapabilities struct {
+				Resume *struct{} `json:"resume"`
+			} `json:"sessionCapabilities"`
+		} `json:"agentCapabilities"`
+		Capabilities struct { // version 2, where any session can be resumed and replayed
+			Session *struct{} `json:"session"`
+		} `json:"capabilities"`
+	}
+	json.Unmarshal(agent.AppendJSON(nil), &said) // cannot fail: it has the type of a version
+	can.load = said.AgentCapabilities.LoadSession
+	can.replay = said.Capabilities.Session != nil
+	can.resume = can.replay || said.AgentCapabilities.SessionCapabilities.Resume != nil
+	return can
 }
 
 // restore takes the sessions up again. An error means that the connection broke
 // once more.
-func (c *Client) restore(conn *runtime.Conn, agent *acp.InitializeResponse, turns map[acp.SessionID]bool) error {
+func (c *Client) restore(conn *runtime.Conn, agent acp.Appender) error {
 	c.mu.Lock()
-	sessions := make(map[acp.SessionID]*session, len(c.sessions))
-	for id, s := range c.sessions {
-		sessions[id] = s
-	}
+	sessions := maps.Clone(c.sessions)
 	c.mu.Unlock()
-	can := agent.AgentCapabilities
-	load := can != nil && can.LoadSession
-	resume := can != nil && can.SessionCapabilities != nil && can.SessionCapabilities.Resume != nil
+	can := abilitiesOf(agent)
 	for id, s := range sessions {
-		var err error
-		var answer acp.Appender
-		switch {
-		case load && (turns[id] || !resume):
-			c.opts.OnEvent(Event{Kind: Replaying, Session: id})
-			answer, err = acp.Agent{Conn: conn}.LoadSession(c.ctx, &acp.LoadSessionRequest{SessionID: id, Cwd: s.cwd, MCPServers: s.servers, AdditionalDirectories: s.folders})
-		case resume:
-			answer, err = acp.Agent{Conn: conn}.ResumeSession(c.ctx, &acp.ResumeSessionRequest{SessionID: id, Cwd: s.cwd, MCPServers: s.servers, AdditionalDirectories: s.folders})
-		default:
-			err = ErrCannotRestore
-		}
+		answer, err := c.takeUp(conn, id, s, can)
 		var refused *acp.Error
 		switch {
 		case err == nil:
@@ -308,7 +331,32 @@ func (c *Client) restore(conn *runtime.Conn, agent *acp.InitializeResponse, turn
 			return err
 		}
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range sessions {
+		s.cut = false
+	}
 	return nil
+}
+
+func (c *Client) takeUp(conn *runtime.Conn, id acp.SessionID, s *session, can abilities) (acp.Appender, error) {
+	params := acp.Extra(bytes.Clone(s.setup))
+	params.Set("sessionId", acp.StringID(string(id)).AppendJSON(nil)) // cannot fail: it is JSON
+	method := acp.MethodSessionResume
+	switch {
+	case can.load && (s.cut || !can.resume):
+		method = acp.MethodSessionLoad
+	case !can.resume:
+		return nil, ErrCannotRestore
+	case can.replay && s.cut:
+		params.Set("replayFrom", json.RawMessage(`{"type":"start"}`))
+	}
+	if method == acp.MethodSessionLoad || s.cut && can.replay {
+		c.opts.OnEvent(Event{Kind: Replaying, Session: id})
+	}
+	var answer acp.Raw
+	err := conn.Call(c.ctx, method, acp.Raw(params), &answer)
+	return answer, err
 }
 
 func (c *Client) forget(id acp.SessionID) {
@@ -347,7 +395,7 @@ func (c *Client) Call(ctx context.Context, method string, params acp.Appender, r
 	}
 	finish := c.begin(method, params)
 	err = conn.Call(ctx, method, params, result)
-	finish(conn, result, err)
+	finish(result, err)
 	return err
 }
 

@@ -102,7 +102,7 @@ func (w *world) await(t *testing.T, kind redial.EventKind) redial.Event {
 func (w *world) connect(t *testing.T, more func(*redial.Options)) (*redial.Client, acp.SessionID) {
 	t.Helper()
 	opts := redial.Options{
-		Dial: w.dial, Initialize: &acp.InitializeRequest{ProtocolVersion: 1}, Handler: acp.ClientSide(&w.client),
+		Dial: w.dial, Versions: []runtime.ClientVersion{{Protocol: acp.V1, Params: &acp.InitializeRequest{}, Handler: acp.ClientSide(&w.client)}},
 		Pause: time.Millisecond, LongestPause: 4 * time.Millisecond, OnEvent: w.event,
 	}
 	if more != nil {
@@ -237,7 +237,7 @@ func TestAClosedSessionIsNotTakenUp(t *testing.T) {
 func TestCallsWaitForTheNextConnection(t *testing.T) {
 	t.Parallel()
 	w := new(world)
-	c, id := w.connect(t, nil)
+	c, id := w.connect(t, func(o *redial.Options) { o.Attempts = 1000 })
 	var open atomic.Bool
 	w.gate = func() error {
 		if !open.Load() {
@@ -302,8 +302,8 @@ func TestTheFirstConnectionIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	want := errors.New("unreachable")
 	_, err := redial.Connect(t.Context(), redial.Options{
-		Dial:       func(context.Context) (transport.Transport, error) { return nil, want },
-		Initialize: &acp.InitializeRequest{ProtocolVersion: 1},
+		Dial:     func(context.Context) (transport.Transport, error) { return nil, want },
+		Versions: []runtime.ClientVersion{{Protocol: acp.V1, Params: &acp.InitializeRequest{}}},
 	})
 	if err != want {
 		t.Error(err)

@@ -1,6 +1,8 @@
 package redial
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 
@@ -8,67 +10,144 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 )
 
+// session is what it takes to take one up again. It works on the text of the
+// messages, which serves every version of the protocol.
+type session struct {
+	setup   acp.Extra // what the params of session/load and session/resume share
+	turns   int       // prompts without an answer
+	working bool      // what the agent last reported (version 2)
+	reports int       // how often it did
+	cut     bool      // the connection broke while there was work
+}
+
+// maxEarly bounds the sessions that reported before the call that opens them
+// was answered.
+const maxEarly = 64
+
 // begin notes a call that is about sessions; finish notes how it went.
-func (c *Client) begin(method string, params acp.Appender) (finish func(*runtime.Conn, json.Unmarshaler, error)) {
+func (c *Client) begin(method string, params acp.Appender) (finish func(json.Unmarshaler, error)) {
 	switch method {
-	case acp.MethodSessionNew, acp.MethodSessionLoad, acp.MethodSessionResume,
-		acp.MethodSessionClose, acp.MethodSessionDelete, acp.MethodSessionPrompt:
-	default:
-		return func(*runtime.Conn, json.Unmarshaler, error) {}
-	}
-	request := params
-	if raw, ok := params.(acp.Raw); ok {
-		request, _ = acp.V1.DecodeRequest(acp.SideAgent, method, json.RawMessage(raw))
-	}
-	if p, ok := request.(*acp.PromptRequest); ok {
-		c.turn(p.SessionID, 1)
-		return func(_ *runtime.Conn, _ json.Unmarshaler, err error) {
-			var closed *runtime.ClosedError
-			if !errors.As(err, &closed) { // else it is unfinished, and was counted
-				c.turn(p.SessionID, -1)
+	case acp.MethodSessionPrompt:
+		return c.beginTurn(idOf(params))
+	case acp.MethodSessionNew, acp.MethodSessionLoad, acp.MethodSessionResume, "session/fork":
+		return c.beginSession(method, params)
+	case acp.MethodSessionClose, acp.MethodSessionDelete:
+		return func(_ json.Unmarshaler, err error) {
+			if err == nil {
+				c.forget(idOf(params))
 			}
 		}
 	}
-	return func(conn *runtime.Conn, result json.Unmarshaler, err error) {
+	return func(json.Unmarshaler, error) {}
+}
+
+// beginTurn counts a prompt. In version 2 its answer is the beginning of the
+// work, not the end, unless the agent has reported otherwise meanwhile.
+func (c *Client) beginTurn(id acp.SessionID) (finish func(json.Unmarshaler, error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.sessions[id]
+	if s == nil {
+		return func(json.Unmarshaler, error) {}
+	}
+	s.turns++
+	reports := s.reports
+	return func(_ json.Unmarshaler, err error) {
+		var closed *runtime.ClosedError
+		if errors.As(err, &closed) {
+			return // it is unfinished, and was counted
+		}
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		s.turns = max(0, s.turns-1)
+		if err == nil && c.protocol.Version() > 1 && s.reports == reports {
+			s.working = true
+		}
+	}
+}
+
+func (c *Client) beginSession(method string, params acp.Appender) (finish func(json.Unmarshaler, error)) {
+	c.mu.Lock()
+	c.opening++
+	c.mu.Unlock()
+	return func(result json.Unmarshaler, err error) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		if err == nil {
-			c.note(request, result)
+			id := idOf(params)
+			if method == acp.MethodSessionNew || method == "session/fork" {
+				answer, _ := result.(acp.Appender)
+				id = idOf(answer)
+			}
+			if id != "" {
+				c.sessions[id] = &session{setup: setup(params), working: c.early[id]}
+				delete(c.early, id)
+			}
+		}
+		if c.opening--; c.opening == 0 {
+			clear(c.early)
 		}
 	}
 }
 
-// turn counts the prompts of a session that have no answer.
-func (c *Client) turn(id acp.SessionID, n int) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.sessions[id]; s != nil {
-		s.turns = max(0, s.turns+n)
+// setup returns what is needed of the params that opened a session.
+func setup(params acp.Appender) acp.Extra {
+	kept := acp.Extra(`{}`)
+	if params == nil {
+		return kept
 	}
+	for name, value := range acp.Extra(params.AppendJSON(nil)).All() {
+		switch name {
+		case "cwd", "additionalDirectories", "mcpServers", "systemPrompt", "_meta":
+			kept.Set(name, value) // cannot fail: it was JSON to the peer
+		}
+	}
+	return kept
 }
 
-// note keeps what it takes to take up the session a call was about.
-func (c *Client) note(request acp.Appender, result json.Unmarshaler) {
+// idOf returns the session that params or a result name, "" when there is none.
+func idOf(v acp.Appender) acp.SessionID {
+	if v == nil {
+		return ""
+	}
+	id, _ := acp.SessionOf(v.AppendJSON(nil))
+	return acp.SessionID(id)
+}
+
+// watch hears what the sessions of version 2 report of their work.
+type watch struct {
+	acp.Handler
+	client *Client
+}
+
+// HandleNotification implements acp.Handler.
+func (w watch) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
+	if method == acp.MethodSessionUpdate && bytes.Contains(params, []byte(`"state_update"`)) {
+		w.client.report(params)
+	}
+	return w.Handler.HandleNotification(ctx, method, params)
+}
+
+// report notes whether a session works, be it in the background.
+func (c *Client) report(params json.RawMessage) {
+	var p struct {
+		SessionID acp.SessionID `json:"sessionId"`
+		Update    struct {
+			SessionUpdate string            `json:"sessionUpdate"`
+			State         string            `json:"state"`
+			Background    []json.RawMessage `json:"background"`
+		} `json:"update"`
+	}
+	if json.Unmarshal(params, &p) != nil || p.Update.SessionUpdate != "state_update" {
+		return // the handler finds fault with it
+	}
+	working := p.Update.State != "idle" || len(p.Update.Background) > 0
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	switch p := request.(type) {
-	case *acp.NewSessionRequest:
-		var id acp.SessionID
-		switch r := result.(type) {
-		case *acp.NewSessionResponse:
-			id = r.SessionID
-		case *acp.Raw:
-			text, _ := acp.SessionOf(json.RawMessage(*r))
-			id = acp.SessionID(text)
-		}
-		if id != "" {
-			c.sessions[id] = &session{cwd: p.Cwd, servers: p.MCPServers, folders: p.AdditionalDirectories}
-		}
-	case *acp.LoadSessionRequest:
-		c.sessions[p.SessionID] = &session{cwd: p.Cwd, servers: p.MCPServers, folders: p.AdditionalDirectories}
-	case *acp.ResumeSessionRequest:
-		c.sessions[p.SessionID] = &session{cwd: p.Cwd, servers: p.MCPServers, folders: p.AdditionalDirectories}
-	case *acp.CloseSessionRequest:
-		delete(c.sessions, p.SessionID)
-	case *acp.DeleteSessionRequest:
-		delete(c.sessions, p.SessionID)
+	if s := c.sessions[p.SessionID]; s != nil {
+		s.working = working
+		s.reports++
+	} else if c.opening > 0 && len(c.early) < maxEarly {
+		c.early[p.SessionID] = working
 	}
 }

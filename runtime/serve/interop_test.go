@@ -163,8 +163,10 @@ func TestAClientTalksToAnSDKServer(t *testing.T) {
 		if _, err := a.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id}); err != nil {
 			t.Error(scheme, err)
 		}
-		_, err = testagent.Prompt(t.Context(), c, id, "DROP going down")
-		if err == nil {
+		if r, err = a.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/w", MCPServers: []acp.MCPServer{}}); err != nil {
+			t.Fatal(scheme, err)
+		}
+		if _, err := testagent.Prompt(t.Context(), c, r.SessionID, "DROP going down"); err == nil {
 			t.Error(scheme, "a turn ended well on a connection that was cut")
 		}
 		c.Close()

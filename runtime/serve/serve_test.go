@@ -212,7 +212,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 
 func TestAnIdleConnectionEnds(t *testing.T) {
 	t.Parallel()
-	s := &serve.Server{Idle: 100 * time.Millisecond}
+	s := &serve.Server{Idle: 2 * time.Second} // longer than an agent takes to start
 	url, _ := start(t, s, "http://127.0.0.1:0")
 	tr, err := dial(t, "ws"+strings.TrimPrefix(url, "http"), access.Client{Token: s.Guard.Token})
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -13,9 +12,9 @@ import (
 
 // demoAgent is an agent for demonstrations and tests. What its connection
 // reports goes to standard error, where clients look when something is wrong.
-func demoAgent(ctx context.Context, args []string, _ io.Reader, _ io.WriteCloser) error {
-	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q", args[0])
+func demoAgent(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser) error {
+	if err := noArguments("demo-agent", args, out); err != nil {
+		return err
 	}
 	return demoagent.Run(ctx, transport.Stdio(), slog.New(slog.NewTextHandler(os.Stderr, nil)))
 }

@@ -41,14 +41,16 @@ func usageError(format string, args ...any) error {
 // flags parses the arguments of a subcommand.
 type flags struct {
 	*flag.FlagSet
+	help func()
 }
 
 // newFlags describes a subcommand; synopsis is what follows its name.
 func newFlags(name, synopsis string, help io.Writer) flags {
-	f := flags{flag.NewFlagSet(name, flag.ContinueOnError)}
+	f := flags{FlagSet: flag.NewFlagSet(name, flag.ContinueOnError)}
 	f.SetOutput(io.Discard)
-	f.Usage = func() {
-		fmt.Fprintf(help, "usage: hermes %s %s\n", name, synopsis)
+	f.Usage = func() {} // a mistake gets one line, not all of this
+	f.help = func() {
+		fmt.Fprintln(help, strings.TrimRight("usage: hermes "+name+" "+synopsis, " "))
 		f.SetOutput(help)
 		f.PrintDefaults()
 	}
@@ -61,6 +63,7 @@ func (f flags) parse(args []string) (rest []string, err error) {
 		err := f.Parse(args)
 		switch {
 		case errors.Is(err, flag.ErrHelp):
+			f.help()
 			return nil, &exit{Status: 0}
 		case err != nil:
 			return nil, usageError("%w (hermes %s -h lists the flags)", err, f.Name())
@@ -70,6 +73,15 @@ func (f flags) parse(args []string) (rest []string, err error) {
 		rest = append(rest, f.Arg(0))
 		args = f.Args()[1:]
 	}
+}
+
+// noArguments is for a subcommand that takes none.
+func noArguments(name string, args []string, help io.Writer) error {
+	rest, err := newFlags(name, "", help).parse(args)
+	if err == nil && len(rest) > 0 {
+		err = usageError("unexpected argument %q", rest[0])
+	}
+	return err
 }
 
 // splitCommand separates the arguments from a command after "--".

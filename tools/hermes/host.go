@@ -17,8 +17,8 @@ const maxLog = 10 << 20
 // host serves Neovim. Only msgpack-RPC may reach out; the log goes to the file
 // named by HERMES_LOG, at the level named by HERMES_LOG_LEVEL.
 func host(ctx context.Context, args []string, in io.Reader, out io.WriteCloser) error {
-	if len(args) > 0 {
-		return fmt.Errorf("unexpected argument %q", args[0])
+	if err := noArguments("host", args, out); err != nil {
+		return err
 	}
 	os.Stdout = os.Stderr // whatever prints by mistake must not break the channel
 	logger := slog.New(slog.DiscardHandler)

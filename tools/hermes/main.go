@@ -7,11 +7,19 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 )
 
-// version is set when the program is linked.
-var version = "dev"
+// version is set by make when the program is linked; without, it is that of the
+// module.
+var version string
+
+func init() {
+	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
+		version = info.Main.Version
+	}
+}
 
 // command is a subcommand. Its error is printed, and the exit status is 1 or
 // that of an *exit.
@@ -64,7 +72,10 @@ func usage(w io.Writer) {
 	}
 }
 
-func printVersion(_ context.Context, _ []string, _ io.Reader, out io.WriteCloser) error {
+func printVersion(_ context.Context, args []string, _ io.Reader, out io.WriteCloser) error {
+	if err := noArguments("version", args, out); err != nil {
+		return err
+	}
 	_, err := fmt.Fprintln(out, version)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -157,6 +158,38 @@ func TestAgentsListsPresetsRegistryAndTheUsersOwn(t *testing.T) {
 	}
 }
 
+// The pages of docs that explain a subcommand have all of its flags.
+func TestTheGuidesHaveEverySubcommandAndFlag(t *testing.T) {
+	t.Parallel()
+	pages := map[string]string{}
+	for _, name := range []string{"cli.md", "remote.md"} {
+		text, err := os.ReadFile("../../docs/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[name] = string(text)
+	}
+	flag, seen := regexp.MustCompile(`(?m)^  -([a-z-]+)`), 0
+	for _, c := range commands {
+		if cli := pages["cli.md"]; !strings.Contains(cli, "\n| `"+c.name+"`") && !strings.Contains(cli, "\n| [`"+c.name+"`]") {
+			t.Errorf("cli.md does not list %s", c.name)
+		}
+		page := "cli.md"
+		if c.name == "serve" {
+			page = "remote.md"
+		}
+		help, _, _ := end(t, hermes(t, t.TempDir(), c.name, "-h"))
+		for _, m := range flag.FindAllStringSubmatch(help, -1) {
+			if seen++; !strings.Contains(pages[page], "--"+m[1]) {
+				t.Errorf("%s does not explain hermes %s --%s", page, c.name, m[1])
+			}
+		}
+	}
+	if seen < 20 {
+		t.Errorf("found %d flags, there must be more", seen)
+	}
+}
+
 func TestHelpAndWrongUsageHaveTheirExitStatus(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -165,6 +198,8 @@ func TestHelpAndWrongUsageHaveTheirExitStatus(t *testing.T) {
 		want   string
 	}{
 		{"run -h", 0, "usage: hermes run [flags] AGENT [PROMPT|-]"}, {"record --help", 0, "usage: hermes record"}, {"replay -h", 0, "usage: hermes replay"},
+		{"serve -h", 0, "usage: hermes serve"}, {"agents -h", 0, "usage: hermes agents"}, {"host -h", 0, "usage: hermes host\n"}, {"demo-agent -h", 0, "usage: hermes demo-agent\n"},
+		{"host x", 2, `unexpected argument "x"`}, {"demo-agent x", 2, `unexpected argument "x"`}, {"version x", 2, `unexpected argument "x"`}, {"serve x", 2, "due after --"},
 		{"run", 2, "the name of an agent is due"}, {"run nobody x", 2, `unknown agent "nobody"; known agents: claude`},
 		{"run demo a b", 2, `unexpected argument "b"`}, {"run --format x demo a", 2, `--format "x"`}, {"run --approve x demo a", 2, `--approve "x"`},
 		{"run --nope demo a", 2, "flag provided but not defined: -nope (hermes run -h lists the flags)"}, {"run --cwd /none demo a", 2, "--cwd: stat /none"},
@@ -175,6 +210,9 @@ func TestHelpAndWrongUsageHaveTheirExitStatus(t *testing.T) {
 		out, errs, status := end(t, hermes(t, t.TempDir(), strings.Fields(c.args)...))
 		if status != c.status || !strings.Contains(out+errs, c.want) {
 			t.Errorf("hermes %s: %d\n%s%s", c.args, status, out, errs)
+		}
+		if status != 0 && out != "" {
+			t.Errorf("hermes %s printed %q besides the error", c.args, out)
 		}
 	}
 }

@@ -65,6 +65,12 @@ func parseJob(ctx context.Context, args []string, in io.Reader, out io.Writer) (
 	f.StringVar(&j.cwd, "cwd", "", "working `FOLDER` of the session (default: this one)")
 	format := f.String("format", "text", "what to print: text as it comes, json for one object a line and event, quiet for the last message alone")
 	f.StringVar(&j.approve, "approve", "reads", "what the agent may do: all, reads (inside the working folder), none")
+	for name, approve := range map[string]string{"approve-all": "all", "approve-reads": "reads", "deny-all": "none"} {
+		f.BoolFunc(name, "the same as -approve "+approve, func(string) error {
+			j.approve = approve
+			return nil
+		})
+	}
 	f.DurationVar(&j.timeout, "timeout", 0, "cancel the turn after this `TIME`, such as 90s or 10m (default: never)")
 	f.StringVar(&j.mode, "mode", "", "session mode, by its `ID`")
 	f.StringVar(&j.session, "session", "", "go on with the session of this `ID`")

@@ -90,18 +90,21 @@ func TestApproveDecidesWhatTheAgentMayDo(t *testing.T) {
 		status int
 		marks  string
 	}{
-		"all":   {0, "[allowed] Look [allowed] Look elsewhere [allowed] Change"},
-		"reads": {statusDenied, "[allowed] Look [denied] Look elsewhere [denied] Change"},
-		"none":  {statusDenied, "[denied] Look [denied] Look elsewhere [denied] Change"},
+		"--approve all":   {0, "[allowed] Look [allowed] Look elsewhere [allowed] Change"},
+		"":                {statusDenied, "[allowed] Look [denied] Look elsewhere [denied] Change"},
+		"--approve none":  {statusDenied, "[denied] Look [denied] Look elsewhere [denied] Change"},
+		"--approve-all":   {0, "[allowed] Look [allowed] Look elsewhere [allowed] Change"},
+		"--approve-reads": {statusDenied, "[allowed] Look [denied] Look elsewhere [denied] Change"},
+		"--deny-all":      {statusDenied, "[denied] Look [denied] Look elsewhere [denied] Change"},
 	} {
-		args := append([]string{"run", "--approve", approve, "--env", asHermes, "--record", "r.jsonl", "x"}, script(t, asking...)...)
+		args := slices.Concat([]string{"run"}, strings.Fields(approve), []string{"--env", asHermes, "--record", "r.jsonl", "x"}, script(t, asking...))
 		dir := t.TempDir()
 		out, errs, status := end(t, hermes(t, dir, args...))
 		if got := strings.Join(strings.Fields(errs), " "); status != want.status || !strings.HasPrefix(got, want.marks) || out != "h[31mi\n" {
 			t.Errorf("%s: %d\n%q\n%s", approve, status, out, errs)
 		}
 		for _, r := range readRecording(t, filepath.Join(dir, "r.jsonl")).Records {
-			if approve != "all" && r.Direction == trace.ToAgent && strings.Contains(string(r.Bytes), "terminalId") {
+			if want.status != 0 && r.Direction == trace.ToAgent && strings.Contains(string(r.Bytes), "terminalId") {
 				t.Errorf("%s: %s", approve, r.Bytes)
 			}
 		}

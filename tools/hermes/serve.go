@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -17,11 +15,10 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
 
-const serveUsage = `usage: hermes serve [FLAG...] -- AGENT [ARGUMENT...]
+const serveSynopsis = `[flags] -- AGENT [ARGUMENT...]
 
 Puts an agent that speaks over stdin and stdout on the network, one process for
 each connection. Clients of HTTP and TCP need the token.
-
 `
 
 // serveFlags are the flags of hermes serve.
@@ -34,11 +31,8 @@ type serveFlags struct {
 }
 
 // serveAgent puts an agent behind listeners until ctx ends.
-func serveAgent(ctx context.Context, args []string, _ io.Reader, _ io.WriteCloser) error {
-	f, command, err := parseServe(args, os.Stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
+func serveAgent(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser) error {
+	f, command, err := parseServe(args, out)
 	if err != nil {
 		return err
 	}
@@ -49,15 +43,11 @@ func serveAgent(ctx context.Context, args []string, _ io.Reader, _ io.WriteClose
 	return serveUntil(ctx, f, command, os.Stderr, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
 }
 
-func parseServe(args []string, stderr io.Writer) (*serveFlags, agent.Command, error) {
+func parseServe(args []string, help io.Writer) (*serveFlags, agent.Command, error) {
 	f := new(serveFlags)
 	var cmd agent.Command
-	set := flag.NewFlagSet("hermes serve", flag.ContinueOnError)
-	set.SetOutput(stderr)
-	set.Usage = func() {
-		fmt.Fprint(stderr, serveUsage)
-		set.PrintDefaults()
-	}
+	args, argv := splitCommand(args)
+	set := newFlags("serve", serveSynopsis, help)
 	set.Var(&f.listen, "listen", "`address`: unix:PATH, tcp:HOST:PORT or http://HOST:PORT/PATH (HTTP and WebSocket); more than once for several (default http://127.0.0.1:0/acp, a free port)")
 	set.StringVar(&f.tokenFile, "token-file", "", "`file` with the token, closed to others (default: a new token, printed to standard error)")
 	set.Var(&f.origins, "allow-origin", "`origin` of web pages that may connect, such as https://app.example.com; more than once for several (default none)")
@@ -70,23 +60,23 @@ func parseServe(args []string, stderr io.Writer) (*serveFlags, agent.Command, er
 	set.Var(&f.pass, "pass-env", "`name` of an environment variable the agent gets besides PATH, HOME and their like; more than once for several")
 	set.StringVar(&f.dir, "dir", "", "working `folder` of the agent")
 	set.BoolVar(&f.verbose, "verbose", false, "log connections, and what agents say on standard error")
-	if err := set.Parse(args); err != nil {
+	if rest, err := set.parse(args); err != nil {
 		return nil, cmd, err
+	} else if len(rest) > 0 || len(argv) == 0 {
+		return nil, cmd, usageError("the agent's command is due after --: hermes serve [flags] -- AGENT [ARGUMENT...]")
 	}
 	switch {
-	case set.NArg() == 0:
-		return nil, cmd, errors.New("no agent (hermes serve [FLAG...] -- AGENT [ARGUMENT...])")
 	case (f.cert == "") != (f.key == ""):
-		return nil, cmd, errors.New("--tls-cert and --tls-key go together")
+		return nil, cmd, usageError("--tls-cert and --tls-key go together")
 	case f.limit < 1:
-		return nil, cmd, fmt.Errorf("--max-connections %d: at least one is needed", f.limit)
+		return nil, cmd, usageError("--max-connections %d: at least one is needed", f.limit)
 	case f.idle < 0:
-		return nil, cmd, fmt.Errorf("--idle %v: cannot be negative", f.idle)
+		return nil, cmd, usageError("--idle %v: cannot be negative", f.idle)
 	}
 	if len(f.listen) == 0 {
 		f.listen = list{"http://127.0.0.1:0" + serve.Endpoint}
 	}
-	cmd = agent.Command{Path: set.Arg(0), Args: set.Args()[1:], Dir: f.dir, PassEnv: f.pass}
+	cmd = agent.Command{Path: argv[0], Args: argv[1:], Dir: f.dir, PassEnv: f.pass}
 	return f, cmd, nil
 }
 

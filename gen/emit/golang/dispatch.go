@@ -17,7 +17,7 @@ func (g *gen) side(f *jen.File, side string) {
 	up := goName(side)
 	handler, typ := up+"Handler", side+"Side"
 	g.claims.claim(up+"Side", up+"Side")
-	comment(f, up+"Side returns the Handler that decodes what the peer sends to an "+side+", calls h and encodes its results. A method that the protocol does not have goes to h when it is an ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are answered with InvalidParams.")
+	comment(f, up+"Side returns the Handler that decodes what the peer sends to "+articled[side]+", calls h and encodes its results. A method that the protocol does not have goes to h when it is an ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are answered with InvalidParams.")
 	f.Func().Id(up + "Side").Params(jen.Id("h").Id(handler)).Add(g.hand("Handler")).Block(jen.Return(jen.Id(typ).Values(jen.Id("h"))))
 	f.Type().Id(typ).Struct(jen.Id("h").Id(handler))
 	var requests, notes []jen.Code

@@ -4,6 +4,8 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
+var articled = map[string]string{"agent": "an agent", "client": "a client"}
+
 // handlers emits what a program implements: one interface for each side, and a
 // struct to embed that answers everything.
 func (g *gen) handlers(f *jen.File) {
@@ -13,7 +15,7 @@ func (g *gen) handlers(f *jen.File) {
 		g.claims.claim(name, name)
 		g.claims.claim(un, un)
 		calls := g.calls(side)
-		comment(f, name+" is what an "+side+" does. Embed "+un+" to implement a part of it: a method that a later version adds then does not break the build. Methods are called concurrently; the context ends when the caller withdraws the request or the connection ends. Params belong to the handler."+"\n"+
+		comment(f, name+" is what "+articled[side]+" does. Embed "+un+" to implement a part of it: a method that a later version adds then does not break the build. Methods are called concurrently; the context ends when the caller withdraws the request or the connection ends. Params belong to the handler."+"\n"+
 			"An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error as an internal error with its message.")
 		f.Type().Id(name).InterfaceFunc(func(b *jen.Group) {
 			for _, c := range calls {

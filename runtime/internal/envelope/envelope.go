@@ -110,36 +110,41 @@ func session(raw json.RawMessage) string {
 
 // members calls f for each member of the valid JSON object b.
 func members(b []byte, f func(name string, value json.RawMessage) error) error {
-	p := space(b, 1)
+	p := Space(b, 1)
 	for b[p] != '}' {
-		end := value(b, p)
-		var name string
-		if token := b[p:end]; bytes.IndexByte(token, '\\') < 0 {
-			name = string(token[1 : len(token)-1])
-		} else {
-			json.Unmarshal(token, &name)
-		}
-		p = space(b, space(b, end)+1) // past the colon
-		end = value(b, p)
+		end := Value(b, p)
+		name := Text(b[p:end])
+		p = Space(b, Space(b, end)+1) // past the colon
+		end = Value(b, p)
 		if err := f(name, b[p:end]); err != nil {
 			return err
 		}
-		if p = space(b, end); b[p] == ',' {
-			p = space(b, p+1)
+		if p = Space(b, end); b[p] == ',' {
+			p = Space(b, p+1)
 		}
 	}
 	return nil
 }
 
-func space(b []byte, p int) int {
+// Text returns what a valid JSON string says.
+func Text(token []byte) (s string) {
+	if bytes.IndexByte(token, '\\') < 0 {
+		return string(token[1 : len(token)-1])
+	}
+	json.Unmarshal(token, &s)
+	return s
+}
+
+// Space returns where the space at p of a valid JSON text ends.
+func Space(b []byte, p int) int {
 	for b[p] <= ' ' {
 		p++
 	}
 	return p
 }
 
-// value returns where the valid JSON value at p ends.
-func value(b []byte, p int) int {
+// Value returns where the valid JSON value at p ends.
+func Value(b []byte, p int) int {
 	depth := 0
 	for {
 		switch b[p] {

@@ -13,6 +13,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
 // everyMethod calls each method of an agent with a typed result.
@@ -103,7 +104,7 @@ func TestWrongAnswersToEveryMethodAreSurvived(t *testing.T) {
 		{"error without message", answer + `"error":{"code":1}}`, isA[*runtime.MalformedError], 0, 0},
 		{"error as text", answer + `"error":"no"}`, isA[*runtime.MalformedError], runtime.FaultInvalid, 1},
 	}
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		for method, call := range everyMethod {
 			workers(len(wrong), func(i int) {
 				test := wrong[i]
@@ -154,7 +155,7 @@ func TestOddRequestsGetOneAnswerEach(t *testing.T) {
 		{"params as a list", `say {"jsonrpc":"2.0","id":3,"method":"session/request_permission","params":7}` + "\n", 1, 0},
 		{"no id at all", `say {"jsonrpc":"2.0","method":"session/request_permission","params":{}}` + "\n", 0, 0},
 	}
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		workers(len(cases), func(i int) {
 			test := cases[i]
 			// The prompt is heard first, so that the client has an id of its own pending.
@@ -162,12 +163,13 @@ func TestOddRequestsGetOneAnswerEach(t *testing.T) {
 				`say {"jsonrpc":"2.0","id":1,"result":{}}`+"\nuntilEOF")
 			w := newWitness()
 			w.hold = make(chan struct{})
-			if test.name == "the same id twice" {
-				time.AfterFunc(100*time.Millisecond, func() { close(w.hold) })
+			var opts runtime.Options
+			if test.name == "the same id twice" { // the first is pending when the second comes
+				opts.OnFault = func(runtime.Fault) { close(w.hold) }
 			} else {
 				close(w.hold)
 			}
-			c := runtime.NewConn(p.Transport(), w, runtime.Options{})
+			c := runtime.NewConn(p.Transport(), w, opts)
 			pending := prompt(t.Context(), c)
 			receive(t, "word that "+test.name+" was answered", w.ready)
 			if err := receive(t, "answer", pending); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -83,7 +84,7 @@ func randomText(rnd *rand.Rand) string {
 // end.
 func TestAMessageCutAtAnyByteIsNeverDelivered(t *testing.T) {
 	const first = `{"jsonrpc":"2.0","method":"_first","params":{}}`
-	repeat(t, func(t *testing.T, round int) {
+	soak.Repeat(t, func(t *testing.T, round int) {
 		lines := messages(t, round)
 		workers(len(lines), func(i int) {
 			line := lines[i]
@@ -107,7 +108,7 @@ func TestAMessageCutAtAnyByteIsNeverDelivered(t *testing.T) {
 // F2: when the sender goes on after a cut line, what follows is delivered.
 func TestACutLineCostsOnlyItself(t *testing.T) {
 	const next = `{"jsonrpc":"2.0","method":"_next","params":{}}`
-	repeat(t, func(t *testing.T, round int) {
+	soak.Repeat(t, func(t *testing.T, round int) {
 		lines := messages(t, round)
 		workers(len(lines), func(i int) {
 			line := strings.TrimSpace(lines[i])
@@ -151,7 +152,7 @@ func (f fragments) Write(b []byte) (int, error) {
 
 // F8: reads and writes in odd pieces change nothing of what arrives.
 func TestShortReadsAndWritesChangeNothing(t *testing.T) {
-	repeat(t, func(t *testing.T, round int) {
+	soak.Repeat(t, func(t *testing.T, round int) {
 		plain := conversation(t, nil)
 		pieces := conversation(t, rand.New(rand.NewPCG(uint64(round), 2)))
 		if plain == "" || plain != pieces {

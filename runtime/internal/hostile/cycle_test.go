@@ -5,14 +5,20 @@ package hostile
 import (
 	"errors"
 	"os"
+	"path/filepath"
+	goruntime "runtime"
+	"runtime/debug"
+	"runtime/pprof"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/client"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
 // polite is an agent that writes a file, runs a command it never releases, and
@@ -32,20 +38,46 @@ untilEOF`
 // K2: connecting, prompting, cancelling and closing leaves no goroutine, no
 // descriptor, no process and no file, however often.
 func TestAThousandCyclesLeaveNothing(t *testing.T) {
-	leak.Check(t)
+	// The collector would close files that somebody forgot.
+	percent, limit := debug.SetGCPercent(-1), debug.SetMemoryLimit(1<<30)
+	t.Cleanup(func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) })
+	leak.Check(t) // descriptors and children
 	cycles := 1000
 	if testing.Short() {
 		cycles = 50
 	}
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	repeat(t, func(t *testing.T, _ int) {
+	cycle(t) // what is made once and stays
+	goroutines := goruntime.NumGoroutine()
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		workers(cycles, func(int) { cycle(t) })
+		end := time.Now().Add(soon)
+		for goruntime.NumGoroutine() > goroutines || len(inside(tmp)) > 0 {
+			if time.Sleep(time.Millisecond); time.Now().After(end) {
+				var all strings.Builder
+				pprof.Lookup("goroutine").WriteTo(&all, 1)
+				t.Fatalf("%d goroutines, %d before; processes %v are left\n%s", goruntime.NumGoroutine(), goroutines, inside(tmp), all.String())
+			}
+		}
 		left, err := os.ReadDir(tmp)
 		if err != nil || len(left) > 0 {
 			t.Errorf("files are left: %v %v", left, err)
 		}
 	})
+}
+
+// inside lists the processes that work below a folder, whoever their parent is
+// by now. All that a cycle starts do.
+func inside(dir string) []string {
+	var found []string
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd")
+	for _, link := range links {
+		if cwd, err := os.Readlink(link); err == nil && strings.HasPrefix(cwd, dir) {
+			found = append(found, link)
+		}
+	}
+	return found
 }
 
 func cycle(t *testing.T) {
@@ -61,7 +93,13 @@ func cycle(t *testing.T) {
 		}
 		os.RemoveAll(dir)
 	}()
-	p := start(t, strings.ReplaceAll(polite, "DIR", dir))
+	cmd := command(strings.ReplaceAll(polite, "DIR", dir))
+	cmd.Dir = dir
+	p, err := agent.Start(t.Context(), cmd)
+	if err != nil {
+		t.Error(err)
+		return
+	}
 	s := client.New(client.Options{ApproveCommand: client.AllowCommands})
 	c := runtime.NewConn(p.Transport(), acp.ClientSide(s), runtime.Options{})
 	a := acp.Agent{Conn: c}

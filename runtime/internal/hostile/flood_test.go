@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
 // T26, L4: of a flood of questions 64 are open, the rest is answered cancelled
@@ -21,7 +22,7 @@ import (
 func TestAFloodOfQuestionsIsBounded(t *testing.T) {
 	leak.Check(t)
 	const n, open = 5000, 64
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		p := start(t, "hear session/prompt\n"+
 			fmt.Sprintf(`flood %d {"jsonrpc":"2.0","id":$N,"method":"session/request_permission","params":{"sessionId":"s"}}`, n)+
 			"\n"+`say {"jsonrpc":"2.0","id":1,"result":{}}`+"\nuntilEOF")
@@ -86,7 +87,7 @@ func (s *slow) HandleRequest(_ context.Context, method string, _ json.RawMessage
 func TestAFloodOfUpdatesArrivesWholeWithinBoundedMemory(t *testing.T) {
 	leak.Check(t)
 	const n = 100_000
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		before, peak := mapped(), watchMemory()
 		p := start(t, fmt.Sprintf(`flood %d {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":$N}}`, n)+"\nuntilEOF")
 		s := &slow{last: make(chan struct{}), until: n}
@@ -105,7 +106,7 @@ func TestAFloodOfUpdatesArrivesWholeWithinBoundedMemory(t *testing.T) {
 // A flood that never ends does not keep anybody from closing.
 func TestAnEndlessFloodCanBeClosed(t *testing.T) {
 	leak.Check(t)
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		floods := map[string]string{
 			"updates":   `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s"}}`,
 			"requests":  `{"jsonrpc":"2.0","id":$N,"method":"_x"}`,

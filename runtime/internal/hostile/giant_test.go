@@ -12,6 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
 // F4: lines up to the limit of 64 MiB arrive, longer ones are refused, and
@@ -32,7 +33,7 @@ func TestGiantLines(t *testing.T) {
 		{"512 MiB", size(512 * mib), false, false},
 		{"endless", "endless", false, true},
 	}
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		for _, test := range cases {
 			t.Run(test.name, func(t *testing.T) {
 				debug.FreeOSMemory()

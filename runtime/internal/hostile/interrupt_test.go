@@ -15,6 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -40,7 +41,7 @@ func TestInterruptedSystemCallsChangeNothing(t *testing.T) {
 		t.Skip("needs strace, and the right to use it")
 	}
 	turns := 100
-	if soaking(t) > 0 {
+	if soak.Duration(t) > 0 {
 		turns = 1000
 	}
 	for _, call := range []string{"read", "write"} {

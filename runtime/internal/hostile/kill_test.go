@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
 // F1: whatever byte of a turn is the agent's last, what came whole before it is
@@ -22,7 +23,7 @@ import (
 func TestAnAgentKilledAtAnyByteOfATurnFailsItsPromptAtOnce(t *testing.T) {
 	leak.Check(t)
 	path, text, _ := turn(t)
-	repeat(t, func(t *testing.T, round int) {
+	soak.Repeat(t, func(t *testing.T, round int) {
 		step := 1
 		if testing.Short() {
 			step = 16
@@ -105,7 +106,7 @@ func TestAnAgentThatNeverGetsThroughTheHandshakeSaysWhyEachTime(t *testing.T) {
 		"exits when a session is due":  "hear\n" + answer + `{"protocolVersion":1}}` + "\nhear\nerr no key\nexit 3",
 		"leaves a child with its pipe": "child\nerr no key\nexit 3",
 	}
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		for name, script := range scripts {
 			for again := range 5 { // a crash loop
 				p := start(t, script)

@@ -54,32 +54,6 @@ func run(m *testing.M) int {
 	return leak.Main(m)
 }
 
-// soaking is how long each test goes on; zero means once.
-func soaking(t *testing.T) time.Duration {
-	t.Helper()
-	text := os.Getenv("HERMES_SOAK")
-	if text == "" {
-		return 0
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatalf("HERMES_SOAK: %v", err)
-	}
-	return d
-}
-
-// repeat runs a test once, or again and again while soaking.
-func repeat(t *testing.T, test func(t *testing.T, round int)) {
-	t.Helper()
-	end := time.Now().Add(soaking(t))
-	for round := 0; ; round++ {
-		test(t, round)
-		if t.Failed() || !time.Now().Before(end) {
-			return
-		}
-	}
-}
-
 // workers runs a job for each number below n, a few at a time.
 func workers(n int, job func(i int)) {
 	var wg sync.WaitGroup

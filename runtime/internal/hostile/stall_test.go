@@ -16,6 +16,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
 const answering = `hear
@@ -41,7 +42,7 @@ func TestAnAgentThatStandsStillIsReportedAndCanBeClosed(t *testing.T) {
 		{"is frozen with a child", "child\nfreeze", "killed", 0},
 		{"one byte at a time", "drip 1 1ms " + `{"jsonrpc":"2.0","method":"_unknown"}` + "\nwait 1h", "terminated", runtime.FaultUnknownMethod},
 	}
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		workers(len(cases), func(i int) {
 			test := cases[i]
 			p := start(t, test.script)
@@ -73,7 +74,7 @@ func TestAnAgentThatStandsStillIsReportedAndCanBeClosed(t *testing.T) {
 // and ends the connection when the stall time is over.
 func TestAnAgentThatStopsReadingIsGivenUp(t *testing.T) {
 	leak.Check(t)
-	repeat(t, func(t *testing.T, _ int) {
+	soak.Repeat(t, func(t *testing.T, _ int) {
 		for name, script := range map[string]string{"sleeps": "wait 1h", "is frozen": "freeze"} {
 			p := start(t, script)
 			c := runtime.NewConn(p.Transport(), nil, runtime.Options{Limits: runtime.Limits{

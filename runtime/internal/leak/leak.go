@@ -47,8 +47,9 @@ func Check(t *testing.T) {
 // settle waits until nothing is left, and says what is when the time is over.
 func settle(files int) string {
 	var left string
+	stacks := make([]byte, 4<<20)
 	for end := time.Now().Add(grace); ; time.Sleep(5 * time.Millisecond) {
-		left = goroutines()
+		left = goroutines(stacks)
 		if n := descriptors(); left == "" && n > files {
 			left = fmt.Sprintf("%d file descriptors, %d before: %s", n, files, names())
 		}
@@ -62,8 +63,7 @@ func settle(files int) string {
 }
 
 // goroutines returns the stacks of those that run code of this module.
-func goroutines() string {
-	buf := make([]byte, 4<<20)
+func goroutines(buf []byte) string {
 	var left []string
 	for i, stack := range strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
 		if i == 0 || strings.Contains(stack, "testing.") || !strings.Contains(stack, "hermes/runtime") {

@@ -2,9 +2,10 @@
 // under other names, as one in a container or on another machine does.
 //
 // It rewrites the paths and file URIs of the protocol's own members (cwd, path,
-// additionalDirectories, locations, diffs, resources) in both directions.
-// Texts, and what agents put into rawInput, rawOutput and _meta, stay as they
-// are. It knows version 1 of the protocol; other messages pass unchanged.
+// additionalDirectories, locations, diffs, resources, the programs of MCP
+// servers) in both directions, in every version of the protocol. Texts, patches
+// among them, and what agents put into rawInput, rawOutput and _meta, stay as
+// they are; so does the rest of each message, byte for byte.
 //
 // See https://agentclientprotocol.com/protocol/file-system.
 package pathmap
@@ -16,7 +17,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -103,7 +103,7 @@ type conn struct {
 	out, in mapping
 
 	mu    sync.Mutex
-	lists map[string]bool // calls of session/list without an answer
+	calls map[string]string // methods by id, of calls without an answer whose results hold paths
 }
 
 // Wrap maps paths on the client's side of t. The rule with the longest folder
@@ -112,7 +112,7 @@ func Wrap(t transport.Transport, rules ...Rule) transport.Transport {
 	if len(rules) == 0 {
 		return t
 	}
-	c := &conn{Transport: t, lists: map[string]bool{}}
+	c := &conn{Transport: t, calls: map[string]string{}}
 	for _, r := range rules {
 		c.out = append(c.out, struct{ from, to string }{r.Local, r.Remote})
 		c.in = append(c.in, struct{ from, to string }{r.Remote, r.Local})
@@ -132,16 +132,13 @@ func (c *conn) SetMaxMessage(n int) {
 
 // Write implements transport.Transport.
 func (c *conn) Write(msg []byte) error {
-	e, err := envelope.Parse(msg)
-	if err == nil && e.Method != "" {
-		if e.Method == acp.MethodSessionList && e.IsRequest() {
+	if e, err := envelope.Parse(msg); err == nil && e.Method != "" {
+		if results[e.Method] != nil && e.IsRequest() {
 			c.mu.Lock()
-			c.lists[e.Key()] = true
+			c.calls[e.Key()] = e.Method
 			c.mu.Unlock()
 		}
-		if params, err := acp.V1.DecodeRequest(acp.SideAgent, e.Method, e.Params); err == nil && c.out.outgoing(params) {
-			msg = rebuilt(&e, "params", params)
-		}
+		msg = c.out.rewrite(msg, "params", toAgent[e.Method])
 	}
 	return c.Transport.Write(msg)
 }
@@ -153,55 +150,17 @@ func (c *conn) Read(buf []byte) ([]byte, error) {
 		return msg, err
 	}
 	e, bad := envelope.Parse(msg)
-	if bad != nil {
-		return msg, nil
-	}
-	var mapped []byte
 	switch {
-	case e.IsAnswer():
-		mapped = c.answer(&e)
-	case e.IsRequest():
-		if params, err := acp.V1.DecodeRequest(acp.SideClient, e.Method, e.Params); err == nil && c.in.incoming(params) {
-			mapped = rebuilt(&e, "params", params)
-		}
-	default:
-		if params, err := acp.V1.DecodeNotification(acp.SideClient, e.Method, e.Params); err == nil && c.in.incoming(params) {
-			mapped = rebuilt(&e, "params", params)
-		}
-	}
-	if mapped == nil {
+	case bad != nil:
 		return msg, nil
+	case e.IsAnswer():
+		c.mu.Lock()
+		method := c.calls[e.Key()]
+		delete(c.calls, e.Key())
+		c.mu.Unlock()
+		return c.in.rewrite(msg, "result", results[method]), nil
 	}
-	return append(msg[:0], mapped...), nil
-}
-
-// answer maps the answers that hold paths: those to session/list.
-func (c *conn) answer(e *envelope.Envelope) []byte {
-	c.mu.Lock()
-	listed := c.lists[e.Key()]
-	delete(c.lists, e.Key())
-	c.mu.Unlock()
-	if !listed || e.Result == nil {
-		return nil
-	}
-	result, err := acp.V1.DecodeResult(acp.SideAgent, acp.MethodSessionList, e.Result)
-	if err != nil || !c.in.incoming(result) {
-		return nil
-	}
-	return rebuilt(e, "result", result)
-}
-
-// rebuilt is the message with another value for one of its members.
-func rebuilt(e *envelope.Envelope, member string, value acp.Appender) []byte {
-	b := []byte(`{"jsonrpc":"2.0"`)
-	if e.ID != nil {
-		b = append(append(b, `,"id":`...), e.ID...)
-	}
-	if e.Method != "" {
-		b = acp.StringID(e.Method).AppendJSON(append(b, `,"method":`...))
-	}
-	b = append(append(append(b, `,"`...), member...), `":`...)
-	return append(value.AppendJSON(b), '}')
+	return c.in.rewrite(msg, "params", toClient[e.Method]), nil
 }
 
 func trimmed(p string) string {

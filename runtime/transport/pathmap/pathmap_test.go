@@ -1,7 +1,9 @@
 package pathmap
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -100,6 +102,7 @@ func TestWhatTheClientSends(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"s","cwd":"/l/c"}}`:                                            `{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"s","cwd":"/r/c"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cwd":"/l/c"}}`:                                                              `{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cwd":"/r/c"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"see /l/a"},{"type":"resource_link","name":"a","uri":"file:///l/a"},{"type":"resource","resource":{"uri":"file:///l/b","text":"t"}},{"type":"image","data":"","mimeType":"image/png","uri":"file:///l/c"}]}}`: `{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"s","prompt":[{"type":"text","text":"see /l/a"},{"type":"resource_link","name":"a","uri":"file:///r/a"},{"type":"resource","resource":{"uri":"file:///r/b","text":"t"}},{"type":"image","data":"","mimeType":"image/png","uri":"file:///r/c"}]}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"s","cwd":"/l/c","mcpServers":[{"type":"stdio","name":"n","command":"/l/bin/mcp","args":["/l/x"]}],"replayFrom":{"type":"start"}}}`:                                                                                                               `{"jsonrpc":"2.0","id":1,"method":"session/resume","params":{"sessionId":"s","cwd":"/r/c","mcpServers":[{"type":"stdio","name":"n","command":"/r/bin/mcp","args":["/l/x"]}],"replayFrom":{"type":"start"}}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"_own","params":{"cwd":"/l/a"}}`: `{"jsonrpc":"2.0","id":1,"method":"_own","params":{"cwd":"/l/a"}}`,
 		`{"jsonrpc":"2.0","id":1,"result":{"path":"/l/a"}}`:                `{"jsonrpc":"2.0","id":1,"result":{"path":"/l/a"}}`,
 	} {
@@ -119,6 +122,7 @@ func TestWhatTheClientSends(t *testing.T) {
 func TestWhatTheAgentSends(t *testing.T) {
 	t.Parallel()
 	const call = `"locations":[{"path":"/FOLDER/a","line":3}],"rawInput":{"path":"/r/raw"},"content":[{"type":"diff","path":"/FOLDER/a","oldText":"/r/old","newText":""},{"type":"content","content":{"type":"resource_link","name":"x","uri":"file:///FOLDER/x"}}]`
+	const call2 = `"locations":[{"path":"/FOLDER/a"}],"rawInput":{"path":"/r/raw"},"content":[{"type":"diff","changes":[{"operation":"add","path":"/FOLDER/a"},{"operation":"copy","oldPath":"/FOLDER/a","path":"/FOLDER/b"}],"patch":{"format":"git","text":"--- /r/a"}},{"type":"content","content":{"type":"resource","resource":{"uri":"file:///FOLDER/x","text":"/r/t"}}}]`
 	at := func(folder, s string) string { return strings.ReplaceAll(s, "FOLDER", folder) }
 	for _, msg := range []string{
 		`{"jsonrpc":"2.0","id":1,"method":"fs/read_text_file","params":{"sessionId":"s","path":"/FOLDER/a","line":2}}`,
@@ -128,7 +132,16 @@ func TestWhatTheAgentSends(t *testing.T) {
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"/r/title",` + call + `}}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c",` + call + `}}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"user_message_chunk","content":{"type":"resource_link","name":"x","uri":"file:///FOLDER/x"}}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"compaction_update","compactionId":"k","status":"completed","summary":[{"type":"resource_link","name":"x","uri":"file:///FOLDER/x"}]}}}`,
 		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"unknown","path":"/r/x"}}}`,
+		// Version 2:
+		`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","title":"/r/title","options":[],"subject":{"type":"tool_call","toolCall":{"toolCallId":"c",` + call2 + `}}}}`,
+		`{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"sessionId":"s","title":"t","options":[],"subject":{"type":"command","command":"cat /r/x","cwd":"/FOLDER"}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_update","toolCallId":"c",` + call2 + `}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"diff","changes":[{"operation":"move","oldPath":"/FOLDER/a","path":"/FOLDER/b"}]}}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"terminal_update","terminalId":"t","command":"cat /r/x","cwd":"/FOLDER/d"}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message","messageId":"m","content":[{"type":"text","text":"/r/x"},{"type":"resource_link","name":"x","uri":"file:///FOLDER/x"}]}}}`,
+		`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"terminal_update","terminalId":"t","cwd":null}}}`,
 		`{"jsonrpc":"2.0","id":7,"result":{"sessions":[]}}`,
 		`not a message /r/x`,
 	} {
@@ -156,4 +169,37 @@ func TestListedSessionsAreMapped(t *testing.T) {
 	same(t, got, `{"jsonrpc":"2.0","id":3,"result":{"sessions":[{"sessionId":"s","cwd":"/r/x"}]}}`)
 	got, _ = c.Read(nil)
 	same(t, got, `{"jsonrpc":"2.0","id":4,"result":{"sessions":[{"sessionId":"s","cwd":"/l/x","additionalDirectories":["/l/y"]}]}}`)
+}
+
+func TestTheRestOfAMessageStaysByteForByte(t *testing.T) {
+	t.Parallel()
+	near, far := transport.Pair()
+	c := Wrap(near, mustParse(t, "/l=/r")...)
+	const msg = ` { "id" : 1e0 ,"jsonrpc":"2.0", "params" : {"b\u0061ck":"\/", "c\u0077d" : "%s" , "additionalDirectories":[[ "\u002f%s" , 1.0,null ,{"cwd":"/l"}]],"cwd" : null,"_meta":{"cwd":"/l"}},"own":[ ] ,"method":"session\/new" } `
+	c.Write([]byte(fmt.Sprintf(msg, `\/l\/\u00e4\n`, "l")))
+	if got, _ := far.Read(nil); string(got) != strings.Replace(fmt.Sprintf(msg, `/r/ä\n`, "l"), `"\u002fl"`, `"/r"`, 1) {
+		t.Errorf("%s", got)
+	}
+}
+
+func FuzzRewrite(f *testing.F) {
+	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/l/a","additionalDirectories":["/l/b"]}}`))
+	f.Add([]byte(`{"method":"session/update","params":{"update":{"content":[{"content":{"uri":"file:///l/a"},"path":"/l/b","changes":[{"path":"\/l"}]}]}}}`))
+	there, _ := Parse("/l=/r")
+	c := Wrap(nil, there).(*conn)
+	f.Fuzz(func(t *testing.T, msg []byte) {
+		if !json.Valid(msg) || !bytes.HasPrefix(bytes.TrimLeft(msg, " \t\r\n"), []byte("{")) {
+			return
+		}
+		for _, table := range []map[string]object{toAgent, toClient} {
+			for _, at := range table {
+				if out := c.out.rewrite(msg, "params", at); !json.Valid(out) {
+					t.Fatalf("%q became %q", msg, out)
+				}
+				if out := (mapping{{"/nowhere", "/x"}}).rewrite(msg, "params", at); !bytes.Contains(msg, []byte("nowhere")) && !bytes.Equal(out, msg) {
+					t.Fatalf("%q became %q", msg, out)
+				}
+			}
+		}
+	})
 }

@@ -1,0 +1,58 @@
+// Command client asks an agent one question: client "what is this?" gemini --acp
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/client"
+	"github.com/hermes-nvim/hermes/runtime/permission"
+)
+
+type printer struct{ *client.Services }
+
+func (p printer) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	if chunk, ok := n.Update.(*acp.AgentMessageChunk); ok {
+		if text, ok := chunk.Content.(*acp.TextContent); ok {
+			fmt.Print(text.Text)
+		}
+	}
+	return p.Services.SessionUpdate(ctx, n)
+}
+
+// ask is where a client asks its user; this one says no to everything.
+func ask(_ context.Context, q *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	id, _ := permission.Select(q.Options, permission.Deny)
+	return id, nil // what is none of the options counts as no, too
+}
+
+func main() {
+	if len(os.Args) < 3 {
+		log.Fatal("usage: client PROMPT AGENT [ARGUMENT...]")
+	}
+	ctx, dir := context.Background(), must(os.Getwd())
+	h := printer{client.New(client.Options{Ask: ask})} // reads and writes files in dir, and offers no terminals
+	defer h.Close()
+	process := must(agent.Start(ctx, agent.Command{Path: os.Args[2], Args: os.Args[3:], InheritEnv: true}))
+	conn := runtime.NewConn(process.Transport(), acp.ClientSide(h), runtime.Options{})
+	defer conn.Close() // ends the process
+
+	a := acp.Agent{Conn: conn}
+	must(a.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: h.Capabilities()}))
+	session := must(h.NewSession(ctx, a, &acp.NewSessionRequest{Cwd: dir, MCPServers: []acp.MCPServer{}}))
+	prompt := []acp.ContentBlock{acp.NewTextContent(os.Args[1])}
+	turn := must(a.Prompt(ctx, &acp.PromptRequest{SessionID: session.SessionID, Prompt: prompt}))
+	fmt.Println("\n" + turn.StopReason)
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err)
+	}
+	return v
+}

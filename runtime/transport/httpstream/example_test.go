@@ -1,0 +1,32 @@
+package httpstream_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
+)
+
+// A client talks to an agent on another machine.
+func ExampleDial() {
+	token, err := access.ReadToken("/home/me/.config/agent.token")
+	if err != nil {
+		log.Fatal(err) // there is none, or others may read it
+	}
+	t, err := httpstream.Dial("https://agents.example/acp", access.Client{Token: token})
+	if err != nil {
+		log.Fatal(err)
+	}
+	conn := runtime.NewConn(t, acp.ClientSide(acp.UnimplementedClientHandler{}), runtime.Options{})
+	defer conn.Close()
+
+	answer, err := acp.Agent{Conn: conn}.Initialize(context.Background(), &acp.InitializeRequest{ProtocolVersion: 1})
+	if err != nil {
+		log.Fatal(err) // the server cannot be reached, or refused the token
+	}
+	fmt.Println(answer.AgentInfo)
+}

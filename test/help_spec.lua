@@ -1,0 +1,351 @@
+-- doc/hermes.txt: it is complete, and what it shows works. Needs bin/hermes
+-- (make build).
+
+local this = assert(vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2)))
+local root = vim.fs.dirname(vim.fs.dirname(this))
+local eq = MiniTest.expect.equality
+
+local help = vim.fn.readfile(root .. "/doc/hermes.txt")
+local text = table.concat(help, "\n")
+
+---@class Example
+---@field line integer
+---@field section string
+---@field code string
+
+--- The Lua examples of the help.
+---@return Example[]
+local function examples()
+  local list, section = {}, ""
+  local lines ---@type string[]?
+  for i, line in ipairs(help) do
+    section = line:match("^%d+%. .*%*(hermes%-[%w-]+)%*$")
+      or line:match("%*(hermes%-recipe%-[%w-]+)%*$")
+      or line:match("%*(hermes%-config%-[%w_.-]+)%*$")
+      or section
+    if lines and line:find("^%S") then
+      local code = table.concat(lines, "\n")
+      list[#list + 1] = { line = i - #lines, section = section, code = code }
+      lines = nil
+    end
+    if lines then
+      lines[#lines + 1] = line:gsub("^    ", "")
+    elseif line:find("%f[>]>lua$") then
+      lines = {}
+    end
+  end
+  return list
+end
+
+---@param section string
+---@return string code of the first example there
+local function example_of(section)
+  for _, example in ipairs(examples()) do
+    if example.section == section then
+      return example.code
+    end
+  end
+  error("there is no example in " .. section)
+end
+
+describe("the help", function()
+  it("links to what Neovim has", function()
+    local tags, missing = {}, {}
+    for _, line in ipairs(vim.fn.readfile(vim.env.VIMRUNTIME .. "/doc/tags")) do
+      tags[line:match("^[^\t]+")] = true
+    end
+    for i, line in ipairs(help) do
+      for link in line:gmatch("|([^%s|]+)|") do
+        -- Those of Hermes are tested in test/help; vim.pack came with 0.12.
+        local own = link:find("^:?[Hh]ermes") or link == "vim.pack"
+        if not own and not tags[link] then
+          missing[#missing + 1] = ("%d: |%s|"):format(i, link)
+        end
+      end
+    end
+    eq(missing, {})
+  end)
+
+  it("has every function, every setting and every subcommand", function()
+    local missing = {}
+    for name, value in pairs(require("hermes")) do
+      if type(value) == "function" and not text:find(("*hermes.%s()*"):format(name), 1, true) then
+        missing[#missing + 1] = name
+      end
+    end
+    local from = text:find("*hermes-configuration*\n", 1, true)
+    local settings = text:sub(from, (text:find("*hermes-functions*\n", 1, true)))
+    for key, value in pairs(require("hermes.config").defaults) do
+      local members = type(value) == "table" and not vim.islist(value) and value or {}
+      if key == "host" then
+        members = { cmd = true } -- the default is nil
+      end
+      local documented = settings:find("\n" .. key .. "[. ]")
+      for member in pairs(members) do
+        local own = settings:find("\n" .. key .. "." .. member .. " ", 1, true)
+        if not own and not settings:find("    {" .. member .. "} ", 1, true) then
+          missing[#missing + 1] = key .. "." .. member
+        end
+      end
+      if not documented then
+        missing[#missing + 1] = key
+      end
+    end
+    for _, name in ipairs(require("hermes.command").complete("", "Hermes ")) do
+      if not text:find("\n:Hermes " .. name) then
+        missing[#missing + 1] = ":Hermes " .. name
+      end
+    end
+    eq(missing, {})
+  end)
+
+  it("shows the defaults as they are", function()
+    local code = example_of("hermes-configuration")
+    local shown ---@type table
+    local env = {
+      vim = vim,
+      require = function()
+        return {
+          setup = function(opts)
+            shown = opts
+          end,
+        }
+      end,
+    }
+    assert(load(code, "help", "t", env))()
+    eq(shown, require("hermes.config").defaults)
+  end)
+end)
+
+describe("the examples of the help", function()
+  local child = MiniTest.new_child_neovim()
+  local dir
+
+  before_each(function()
+    dir = vim.uv.fs_realpath(vim.fs.dirname(vim.fn.tempname())) .. "/" .. vim.uv.hrtime()
+    vim.fn.mkdir(dir, "p")
+    child.start({ "--cmd", "set rtp^=" .. vim.fn.fnameescape(root) })
+    child.lua(
+      [[vim.cmd.cd(...)
+      vim.cmd.runtime("plugin/hermes.lua")
+      _G.hermes, _G.said, _G.turns, _G.asked = require("hermes"), "", {}, 0
+      vim.ui.select = function(items, opts, on_choice) -- a user who agrees once
+        asked = asked + 1
+        for i, item in ipairs(items) do
+          if item.kind == "allow_once" then
+            return on_choice(item, i)
+          end
+        end
+      end
+      function _G.say(text, opts)
+        hermes.prompt(session, text, vim.tbl_extend("keep", opts or {}, {
+          on_done = function(err, turn)
+            table.insert(turns, err and err.message or turn.stopReason)
+          end,
+        }))
+      end]],
+      { dir }
+    )
+  end)
+  after_each(function()
+    child.lua("hermes.disconnect()")
+    child.stop()
+  end)
+
+  ---@param is string Lua expression
+  local function wait_for(is)
+    local ok = vim.wait(20000, function()
+      return child.lua_get(is) == true
+    end, 20)
+    eq(ok or ("%s: %s"):format(is, child.cmd_capture("messages")), true)
+  end
+
+  local function open()
+    child.lua(
+      [[hermes.on("AgentTextMessage", function(data) said = said .. data.text end)
+    hermes.connect("demo")
+    hermes.create_session({ on_done = function(err, result) _G.session = result.sessionId end })]]
+    )
+    wait_for("session ~= nil")
+  end
+
+  it("compile, and run when an agent is connected", function()
+    open()
+    child.lua([[hermes.connect = function() end -- no agent that may be installed here
+    if vim.pack then vim.pack.add = function() end end -- and nothing from the network]])
+    local has_pack = child.lua_get("vim.pack ~= nil")
+    child.lua("_G.id, _G.f = session, function() end")
+    local run, refused = 0, false
+    for _, example in ipairs(examples()) do
+      local where = ("doc/hermes.txt:%d"):format(example.line)
+      -- What is no statement is a plugin's entry for its manager.
+      local code = example.code:find("^{") and "return " .. example.code or example.code
+      if example.section == "hermes-compat" and not refused then
+        refused = true -- the first one there shows what cannot work
+        code = "assert(not pcall(function()\n" .. code .. "\nend))"
+      end
+      local problem = (has_pack or not code:find("[pP]ack"))
+          and child.lua(
+            [[local code, where = ...
+        local chunk, problem = loadstring(code, where)
+        if not chunk then return problem end
+        local ok, err = pcall(chunk)
+        return not ok and err or vim.NIL]],
+            { code, where }
+          )
+        or vim.NIL
+      eq({ where, problem }, { where, vim.NIL })
+      run = run + 1
+    end
+    eq(run >= 15, true)
+  end)
+
+  it("start quickly", function()
+    child.lua(example_of("hermes-quickstart"))
+    local shown = [[table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), "\n")]]
+    wait_for(shown .. [[:find("\n-- end_turn\n", 1, true) ~= nil]])
+    local lines = child.lua_get(shown)
+    eq({ lines:find("Hello!", 1, true), lines:find("\n* Edit", 1, true) ~= nil }, { 1, true })
+    eq(#vim.fn.readfile(dir .. "/hermes-demo.md"), 3)
+  end)
+
+  it("open a chat from any folder", function()
+    local from = text:match("\n    :(runtime [^\n]+)\n    :HermesChat demo\n")
+    child.cmd(from)
+    eq(child.fn.exists(":HermesChat"), 2)
+    local readme = table.concat(vim.fn.readfile(root .. "/README.md"), "\n")
+    eq({ from, readme:find("`:" .. from .. "`", 1, true) ~= nil }, { from, true })
+  end)
+
+  it("work in the README, too", function()
+    local readme = table.concat(vim.fn.readfile(root .. "/README.md"), "\n")
+    local use = readme:match("\n## Use\n\n```lua\n(.-)```")
+    child.lua([[hermes.on("TurnEnded", function(data) table.insert(turns, data.stopReason) end)]])
+    child.lua((use:gsub('connect%("claude"%)', 'connect("demo")')))
+    wait_for([[#turns == 1]])
+    eq(child.lua_get("turns"), { "end_turn" })
+    eq(child.api.nvim_buf_get_lines(0, 0, -1, false)[1]:find("Hello!", 1, true), 1)
+    eq(child.lua_get("asked"), 2) -- the demo agent edits and runs
+  end)
+
+  it("allow what they say and ask about the rest", function()
+    open()
+    child.lua(example_of("hermes-recipe-allow-reads"))
+    child.lua([[say("/run echo one")]])
+    wait_for("#turns == 1")
+    eq(child.lua_get("asked"), 1)
+    child.lua("_G.recipe = ...", { example_of("hermes-recipe-allow-reads") })
+    local function decide(kind)
+      return child.lua(
+        [[local decide, decided
+        hermes.on_request = function(_, fn) decide = fn end
+        loadstring(recipe)()
+        local options = { { optionId = "yes", kind = "allow_once" } }
+        local call = { toolCallId = "new", kind = ... }
+        return decide({ sessionId = session, toolCall = call, options = options }, {
+          default = function() decided = "default" end,
+        }) or decided]],
+        { kind }
+      )
+    end
+    eq({ decide("read"), decide("edit"), decide("execute") }, { "yes", "default", "default" })
+  end)
+
+  it("format what was written", function()
+    vim.fn.writefile({ "a" }, dir .. "/note.txt")
+    open()
+    child.cmd("edit note.txt")
+    child.lua([[vim.lsp.start({ name = "upper", cmd = function()
+      local function request(method, _, reply)
+        if method == "initialize" then
+          reply(nil, { capabilities = { documentFormattingProvider = true } })
+        elseif method == "textDocument/formatting" then
+          local start = { line = 0, character = 0 }
+          reply(nil, { { range = { start = start, ["end"] = start }, newText = "formatted\n" } })
+        else
+          reply(nil, nil)
+        end
+        return true, 1
+      end
+      return { request = request, notify = function() return true end,
+        is_closing = function() return false end, terminate = function() end }
+    end })]])
+    wait_for([[#vim.lsp.get_clients({ bufnr = 0, method = "textDocument/formatting" }) == 1]])
+    child.lua(example_of("hermes-recipe-format"))
+    child.lua([[say("/edit note.txt")]])
+    wait_for("#turns == 1")
+    eq(vim.fn.readfile(dir .. "/note.txt"), { "formatted", "a", "- visit 1" })
+  end)
+
+  it("show the state in the statusline", function()
+    open()
+    child.lua(example_of("hermes-recipe-statusline"))
+    child.lua([[_G.lines = {}
+    hermes.on("StateChanged", function()
+      table.insert(lines, vim.api.nvim_eval_statusline(vim.o.statusline, {}).str)
+    end)
+    say("/say hi")]])
+    wait_for("#turns == 1")
+    local lines = table.concat(child.lua_get("lines"), "\n")
+    eq({ lines:find("running") ~= nil, lines:find("idle") ~= nil }, { true, true })
+  end)
+
+  it("send one prompt after the other, until one fails", function()
+    open()
+    local code, n = example_of("hermes-recipe-queue"):gsub('"Run it."', '"/fail"')
+    eq(n, 1)
+    child.lua(
+      [[_G.ended = {}
+    hermes.on("TurnEnded", function(data) table.insert(ended, data.stopReason or "failed") end)]]
+    )
+    child.lua((code:gsub('"Write a test."', '"/say one"')))
+    wait_for([[#ended == 2 and hermes.state(session).state == "idle"]])
+    eq(child.lua_get("ended"), { "end_turn", "failed" })
+    eq(child.lua_get("said"):find("Hello!", 1, true), nil)
+  end)
+
+  it("send the selection", function()
+    vim.fn.writefile({ "one", "two", "three" }, dir .. "/note.txt")
+    open()
+    child.lua([[_G.sent = {}
+    hermes.on("ClientTextMessage", function(data) table.insert(sent, data.text) end)]])
+    child.lua(example_of("hermes-recipe-selection"))
+    child.lua([[vim.ui.input = function(_, on_input) on_input("Why?") end]])
+    child.cmd("edit note.txt")
+    child.type_keys("j", "Vj", "\\a")
+    wait_for("#sent == 2")
+    local about = ("From %s/note.txt, line 2:\n\ntwo\nthree"):format(dir)
+    eq(child.lua_get("sent"), { "Why?", about })
+  end)
+
+  it("ask for permission in a buffer", function()
+    open()
+    child.lua(example_of("hermes-recipe-permission"))
+    local asked_here = [[vim.fn.getline("$") == "[q] cancel"]]
+    child.lua([[say("/run echo there")]])
+    wait_for(asked_here)
+    local shown = table.concat(child.lua_get("vim.api.nvim_buf_get_lines(0, 0, -1, false)"), "\n")
+    eq({ shown, shown:find("echo", 1, true) ~= nil }, { shown, true })
+    child.type_keys("1")
+    wait_for("#turns == 1")
+    eq({ child.lua_get("asked"), child.lua_get(asked_here) }, { 0, false })
+
+    child.lua([[_G.outcomes = {}
+    hermes.on("PermissionResolved", function(data) table.insert(outcomes, data.outcome) end)
+    say("/run echo never")]])
+    wait_for(asked_here)
+    child.lua("hermes.cancel(session)")
+    wait_for("#turns == 2")
+    eq(child.lua_get("turns"), { "end_turn", "cancelled" })
+    eq(child.lua_get(asked_here), false)
+    eq(child.lua_get("outcomes"), { "cancelled" })
+  end)
+
+  it("turn names of events away, unless seed takes them", function()
+    local wrong =
+      [[return { pcall(vim.api.nvim_create_autocmd, "AgentTextMessage", { callback = print }) }]]
+    eq(child.lua(wrong)[1], false)
+    child.lua([[hermes.setup({ compat = { seed = true } })]])
+    eq(child.lua(wrong)[1], true)
+  end)
+end)
