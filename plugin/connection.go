@@ -11,6 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
+	services "github.com/hermes-nvim/hermes/runtime/client"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 )
 
@@ -35,6 +36,8 @@ type connection struct {
 	up   chan struct{} // closed when wire and init are set
 	wire *redial.Client
 	proc atomic.Pointer[agent.Process] // the current or last one; nil when the agent runs elsewhere
+
+	services *services.Services // files and terminals, when Neovim leaves them to the host
 
 	mu       sync.Mutex
 	state    string
@@ -70,6 +73,10 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 		faults:   make(map[runtime.FaultKind]int),
 	}
 	c.ctx, c.end = context.WithCancelCause(ctx)
+	c.services = c.newServices()
+	// Together with the agent, not after it: Neovim may be gone, and then there
+	// is little time.
+	context.AfterFunc(c.ctx, func() { c.services.Close() })
 	return c
 }
 

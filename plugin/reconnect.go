@@ -56,12 +56,10 @@ func (c *connection) open() []*session {
 // end Neovim hears of before anything of the next connection, and the commands.
 func (s *session) cutShort() {
 	s.mu.Lock()
-	t, terms := s.turn, s.terms
-	s.terms = nil
+	t := s.turn
+	s.opened, s.openErr = s.ended != nil, s.ended
 	s.mu.Unlock()
-	if terms != nil {
-		terms.Close()
-	}
+	s.conn.services.CloseSession(s.id)
 	if t == nil {
 		return
 	}

@@ -9,9 +9,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/files"
 	history "github.com/hermes-nvim/hermes/runtime/session"
-	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
 // States of a session.
@@ -43,9 +41,8 @@ type session struct {
 	calls     *history.State // tool calls of the turn
 	executing bool           // the user allowed one of them to execute something
 
-	files    *files.Workspace // made on first use
-	filesErr error
-	terms    *terminal.Manager // made on first use
+	opened  bool // the services know it; on first use of them
+	openErr error
 }
 
 // turn is one prompt.
@@ -304,20 +301,12 @@ func (s *session) abort(err error) {
 	s.mu.Lock()
 	queued := s.queued
 	s.queued = nil
-	ws, terms := s.files, s.terms
-	s.files, s.filesErr, s.terms, s.ended = nil, err, nil, err
+	s.opened, s.openErr, s.ended = true, err, err
 	s.mu.Unlock()
 	for _, t := range queued {
 		s.conn.host.fail(t.id, err)
 	}
-	s.conn.host.start(func() {
-		if terms != nil {
-			terms.Close()
-		}
-		if ws != nil {
-			ws.Close()
-		}
-	})
+	s.conn.host.start(func() { s.conn.services.CloseSession(s.id) })
 }
 
 // waits counts questions to the user, so that the state shows them.
