@@ -140,7 +140,7 @@ func cause(err error) error {
 	case errors.Is(err, io.EOF):
 		return &runtime.ClosedError{Cause: io.EOF}
 	}
-	return closed.Cause
+	return cause(closed.Cause) // the end of a client holds that of its connection
 }
 
 // stderr is what the agent has last said aside from the protocol.

@@ -22,7 +22,7 @@ func (c *connection) redialled(e redial.Event) {
 	case redial.Broken:
 		why := cause(e.Err)
 		c.setStateBecause(stateReconnecting, why)
-		c.host.notice("warn", "agent %q is gone and is connected again: %v", c.name, why)
+		c.host.notice("warn", "the connection to agent %q broke and is made again: %v", c.name, why)
 		for _, s := range c.open() {
 			s.cutShort()
 		}
