@@ -23,14 +23,19 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	@HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
 	HERMES_MINI_TEST="$$(scripts/nvim mini.test)"; \
 	HERMES_AGENTS="$$(scripts/agents)"; \
-	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS; \
+	HERMES_STRACE="$$(scripts/strace)"; \
+	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE; \
 	go test $(GO_TEST_FLAGS) ./... && \
 	go test -run '^TestPeakMemory' ./runtime && \
 	(cd bench && go test ./...) && scripts/lua-specs
 
 .PHONY: soak
-soak: ## Let hostile agents loose on the runtime for longer (SOAK=10m: that long each)
-	HERMES_SOAK=$(or $(SOAK),10m) go test -race -timeout 0 -v ./runtime/internal/hostile
+soak: ## Let hostile agents, faults and load loose for longer (SOAK=10m: that long each)
+	@export HERMES_SOAK=$(or $(SOAK),10m) HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
+	go test -race -count 1 -timeout 0 -v ./runtime/internal/hostile && \
+	go test -race -count 1 -timeout 0 -v -run '^TestSwappedLinks|^TestAnErrorOrAKill' ./runtime/files && \
+	go test -count 1 -timeout 0 -v -run '^TestManyConnections' ./runtime/transport/httpstream && \
+	go test -count 1 -timeout 0 -v -run '^TestNothingOutlives' ./plugin
 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts
@@ -52,6 +57,10 @@ lint: ## Check formatting and run the linters of Go and Lua
 	@go run $(STATICCHECK) ./...
 	@scripts/luacheck --quiet $(LUA)
 	@agents="$$(scripts/agents)"; [ -z "$$agents" ] || "$$agents/node_modules/.bin/stylua" --check $(LUA)
+
+.PHONY: cross
+cross: ## Check that everything, tests too, compiles for the other systems
+	@for os in darwin windows freebsd; do GOOS=$$os go vet ./...; done
 
 .PHONY: fmt
 fmt: ## Format Go and Lua

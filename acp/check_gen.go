@@ -1953,7 +1953,7 @@ func CheckContentBlock(v ContentBlock) []Violation {
 
 func checkEmbeddedResourceResource(c *jx.Check, v EmbeddedResourceResource) {
 	if v == nil {
-		c.Add("required", "want a EmbeddedResourceResource")
+		c.Add("required", "want an EmbeddedResourceResource")
 		return
 	}
 	v.check(c)
@@ -1984,7 +1984,7 @@ func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationR
 
 func checkElicitationPropertySchema(c *jx.Check, v ElicitationPropertySchema) {
 	if v == nil {
-		c.Add("required", "want a ElicitationPropertySchema")
+		c.Add("required", "want an ElicitationPropertySchema")
 		return
 	}
 	v.check(c)
@@ -2014,7 +2014,7 @@ func CheckMultiSelectItems(v MultiSelectItems) []Violation {
 
 func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) {
 	if v == nil {
-		c.Add("required", "want a ElicitationFormModeVariant")
+		c.Add("required", "want an ElicitationFormModeVariant")
 		return
 	}
 	v.check(c)
@@ -2022,7 +2022,7 @@ func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) 
 
 func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	if v == nil {
-		c.Add("required", "want a ElicitationURLModeVariant")
+		c.Add("required", "want an ElicitationURLModeVariant")
 		return
 	}
 	v.check(c)
@@ -2030,7 +2030,7 @@ func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 
 func checkAuthMethod(c *jx.Check, v AuthMethod) {
 	if v == nil {
-		c.Add("required", "want a AuthMethod")
+		c.Add("required", "want an AuthMethod")
 		return
 	}
 	v.check(c)
@@ -2109,7 +2109,7 @@ func CheckSessionUpdate(v SessionUpdate) []Violation {
 
 func checkAvailableCommandInput(c *jx.Check, v AvailableCommandInput) {
 	if v == nil {
-		c.Add("required", "want a AvailableCommandInput")
+		c.Add("required", "want an AvailableCommandInput")
 		return
 	}
 	v.check(c)
@@ -2124,7 +2124,7 @@ func CheckAvailableCommandInput(v AvailableCommandInput) []Violation {
 
 func checkMCPServer(c *jx.Check, v MCPServer) {
 	if v == nil {
-		c.Add("required", "want a MCPServer")
+		c.Add("required", "want an MCPServer")
 		return
 	}
 	v.check(c)
@@ -2175,7 +2175,7 @@ func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationRespo
 
 func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	if v == nil {
-		c.Add("required", "want a ElicitationContentValue")
+		c.Add("required", "want an ElicitationContentValue")
 		return
 	}
 	v.check(c)

@@ -43,6 +43,20 @@ func (*extended) ExtRequest(_ context.Context, method string, params json.RawMes
 
 func (*extended) ExtNotification(context.Context, string, json.RawMessage) error { return nil }
 
+func TestExtensionsDoNotGetAmbiguousParams(t *testing.T) {
+	t.Parallel()
+	side, text := ClientSide(new(extended)), json.RawMessage(`{"a":{"b":1,"b":2}}`)
+	_, err := side.HandleRequest(t.Context(), "_x", text)
+	for _, err := range []error{err, side.HandleNotification(t.Context(), "_x", text), new(Raw).UnmarshalJSON(text)} {
+		if err == nil || !strings.Contains(err.Error(), "/a/b: duplicate member") {
+			t.Error(err)
+		}
+	}
+	if err := side.HandleNotification(t.Context(), "_x", nil); err != nil {
+		t.Errorf("without params: %v", err)
+	}
+}
+
 func TestRequestsReachTheirMethod(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

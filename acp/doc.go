@@ -50,9 +50,9 @@
 // # What fails
 //
 // Decoding is as strict as the protocol. A required member that is missing, a
-// wrong type, a number out of range, a member that is there twice, text that is
-// not UTF-8, more than 512 levels: all are errors that name the place
-// ([Pointer]). Members for which the protocol says so are dropped instead when
+// wrong type, a number out of range, a member that is there twice (also inside
+// raw JSON), text that is not UTF-8, more than 512 levels: all are errors that
+// name the place ([Pointer]). Members for which the protocol says so are dropped instead when
 // they do not fit, and so are elements of some lists. Nothing is ever repaired
 // where that could change what runs on a machine: commands, arguments,
 // environments, paths, roots, MCP servers and permission options.

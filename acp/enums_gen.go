@@ -4,6 +4,9 @@ package acp
 
 // ToolKind: what a tool does, so that clients can choose icons and layout.
 // Decoding refuses other values.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#creating
 type ToolKind string
 
 // The values of ToolKind.
@@ -44,6 +47,9 @@ func (v ToolKind) Known() bool {
 
 // ToolCallStatus: how far a tool call got.
 // Decoding refuses other values.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#status
 type ToolCallStatus string
 
 // The values of ToolCallStatus.
@@ -69,6 +75,9 @@ func (v ToolCallStatus) Known() bool {
 
 // Role: a side of the conversation.
 // Decoding refuses other values.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type Role string
 
 // The values of Role.
@@ -90,6 +99,9 @@ func (v Role) Known() bool {
 
 // PermissionOptionKind: what an answer to a permission request means.
 // Decoding refuses other values.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type PermissionOptionKind string
 
 // The values of PermissionOptionKind.
@@ -115,6 +127,9 @@ func (v PermissionOptionKind) Known() bool {
 
 // ElicitationSchemaType: the JSON Schema type of a form.
 // Decoding refuses other values.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationSchemaType string
 
 // The values of ElicitationSchemaType.
@@ -134,6 +149,9 @@ func (v ElicitationSchemaType) Known() bool {
 
 // StringFormat: the kind of text that a field expects.
 // Decoding refuses other values.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type StringFormat string
 
 // The values of StringFormat.
@@ -160,6 +178,9 @@ func (v StringFormat) Known() bool {
 // SessionConfigOptionCategory: what a config option is about. A hint for display; nothing may
 // depend on it. Names with a leading `_` are free for extensions.
 // Other values are kept; Known tells.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigOptionCategory string
 
 // The values of SessionConfigOptionCategory.
@@ -185,6 +206,9 @@ func (v SessionConfigOptionCategory) Known() bool {
 
 // StopReason: why a turn ended.
 // Decoding refuses other values.
+//
+// Part of session/prompt, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#stop-reasons
 type StopReason string
 
 // The values of StopReason.
@@ -214,6 +238,9 @@ func (v StopReason) Known() bool {
 
 // PlanEntryPriority: how important a step of a plan is.
 // Decoding refuses other values.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries
 type PlanEntryPriority string
 
 // The values of PlanEntryPriority.
@@ -237,6 +264,9 @@ func (v PlanEntryPriority) Known() bool {
 
 // PlanEntryStatus: how far a step of a plan got.
 // Decoding refuses other values.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries
 type PlanEntryStatus string
 
 // The values of PlanEntryStatus.
@@ -260,6 +290,9 @@ func (v PlanEntryStatus) Known() bool {
 
 // NoticeSeverity: how serious a notice is. Show unknown values like `info`.
 // Other values are kept; Known tells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type NoticeSeverity string
 
 // The values of NoticeSeverity.
@@ -283,6 +316,9 @@ func (v NoticeSeverity) Known() bool {
 
 // CompactionStatus: how far a context compaction got.
 // Other values are kept; Known tells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionStatus string
 
 // The values of CompactionStatus.

@@ -34,6 +34,7 @@ type Caller interface {
 // methods the protocol does not have. Those of extensions start with an
 // underscore, those of newer versions do not; return MethodNotFound for a
 // method you do not know. Without an ExtHandler all of them are answered so.
+// Params in which an object has a member twice do not get here.
 // Spec: https://agentclientprotocol.com/protocol/extensibility
 type ExtHandler interface {
 	ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
@@ -46,6 +47,9 @@ func HandleExtRequest(ctx context.Context, h any, method string, params json.Raw
 	x, ok := h.(ExtHandler)
 	if !ok {
 		return nil, MethodNotFound(method)
+	}
+	if err := jx.Distinct(jx.Params(params)); err != nil {
+		return nil, InvalidParams(method, err)
 	}
 	r, err := x.ExtRequest(ctx, method, params)
 	if err != nil {
@@ -60,6 +64,9 @@ func HandleExtNotification(ctx context.Context, h any, method string, params jso
 	if !ok {
 		return MethodNotFound(method)
 	}
+	if err := jx.Distinct(jx.Params(params)); err != nil {
+		return InvalidParams(method, err)
+	}
 	return x.ExtNotification(ctx, method, params)
 }
 
@@ -70,8 +77,12 @@ type Raw json.RawMessage
 // AppendJSON appends the text.
 func (r Raw) AppendJSON(b []byte) []byte { return jx.AppendRaw(b, r) }
 
-// UnmarshalJSON keeps a copy of the text.
+// UnmarshalJSON keeps a copy of the text. It fails when an object in it has a
+// member twice, because readers differ in which of the two they take.
 func (r *Raw) UnmarshalJSON(b []byte) error {
+	if err := jx.Distinct(b); err != nil {
+		return err
+	}
 	*r = append((*r)[:0], b...)
 	return nil
 }

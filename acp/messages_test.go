@@ -40,6 +40,7 @@ func TestDecodingErrorsNameTheMember(t *testing.T) {
 		`{"sessionId":"s","update":[]}`:                                                                               `/update: want object, got array`,
 		`{"sessionId":"s","sessionId":"s"}`:                                                                           `/sessionId: duplicate member`,
 		`{"sessionId":"s","update":{"sessionUpdate":"plan","sessionUpdate":"plan","entries":[]}}`:                     `/update/sessionUpdate: duplicate member`,
+		`{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[],"_vendor":[{"a":1,"\u0061":2}]}}`:             `/update/_vendor/0/a: duplicate member`,
 		`{"sessionId":"s","update":{"x":1,"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":1}}}`: `/update/content/text: want string, got number`,
 		`{"SessionId":"s"}`:    `/: missing required member "sessionId"`,
 		`{"sessionId":"s",}`:   `invalid JSON at byte 17: expected a member name`,
@@ -55,6 +56,28 @@ func TestDecodingErrorsNameTheMember(t *testing.T) {
 		}
 		if at, ok := Pointer(fmt.Errorf("wrapped: %w", err)); ok && !strings.HasPrefix(want, at) {
 			t.Errorf("%s: pointer %q", text, at)
+		}
+	}
+}
+
+// Readers of raw text differ in which of two members they take; rawInput is one
+// of the members that are dropped when they do not fit.
+func TestRawValuesWithAMemberTwiceReachNobody(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string]string{
+		`{"command":"ls","env":{"A":"1","B":"2"}}`: `{"command":"ls","env":{"A":"1","B":"2"}}`,
+		`{"command":"ls","env":{"A":"1","A":"2"}}`: "",
+		`{"command":"ls","command":"rm"}`:          "",
+		`[{"a":1},{"a":1,"\u0061":1}]`:             "",
+	} {
+		var v ToolCallUpdate
+		if err := v.UnmarshalJSON([]byte(`{"toolCallId":"c","rawInput":` + value + `}`)); err != nil || string(v.RawInput) != want {
+			t.Errorf("%s reads as %s (%v)", value, v.RawInput, err)
+		}
+		var other Error
+		err := other.UnmarshalJSON([]byte(`{"code":1,"message":"","data":` + value + `}`))
+		if string(other.Data) != want || want == "" && err == nil {
+			t.Errorf("as the data of an error: %s reads as %s (%v)", value, other.Data, err)
 		}
 	}
 }

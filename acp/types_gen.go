@@ -5,43 +5,82 @@ package acp
 import "encoding/json"
 
 // SessionID: names a session. Chosen by the agent, opaque to the client.
+//
+// Part of 20 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup#session-id
 type SessionID string
 
 // ToolCallID: names a tool call within its session. Chosen by the agent.
+//
+// Part of elicitation/create, session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ToolCallID string
 
 // TerminalID: names a terminal. Chosen by the client.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type TerminalID string
 
 // PermissionOptionID: names an option of a permission request. Chosen by the agent.
+//
+// Part of session/request_permission, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type PermissionOptionID string
 
 // ElicitationID: names a request for input on a web page. Chosen by the agent.
+//
+// Part of elicitation/complete and elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationID string
 
 // ProtocolVersion: a protocol version as one number, 0 to 65535. It rises with breaking
 // changes only; additions are announced as capabilities.
+//
+// Part of initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type ProtocolVersion uint16
 
 // AuthMethodID: names one way to sign in. Chosen by the agent.
+//
+// Part of authenticate and initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type AuthMethodID string
 
 // SessionModeID: names a mode. Chosen by the agent.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionModeID string
 
 // SessionConfigID: names a config option. Chosen by the agent.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigID string
 
 // SessionConfigValueID: names one value of a config option. Chosen by the agent.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigValueID string
 
 // SessionConfigGroupID: names a group of values. Chosen by the agent.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigGroupID string
 
 // MessageID: names a message within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type MessageID string
 
 // CompactionID: names a context compaction within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionID string
 
 // WriteTextFileRequest: a request to replace the text of a file, which is created if it is
@@ -84,7 +123,7 @@ type ReadTextFileRequest struct {
 // The client must answer, with a cancelled outcome if the turn is cancelled.
 //
 // Params of the request session/request_permission, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission
 type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call in question, as an update to what the client knows of it.
@@ -100,6 +139,9 @@ type RequestPermissionRequest struct {
 // ToolCallUpdate: a change of a known tool call. Only what changed is present; lists are
 // replaced as a whole.
 // It is the variant "tool_call_update" of SessionUpdate.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#updating
 type ToolCallUpdate struct {
 	// The call that changed.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -127,6 +169,9 @@ type ToolCallUpdate struct {
 
 // ToolCallContentOther is a ToolCallContent whose type this version does not know. It is kept
 // and written back as received.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#content
 type ToolCallContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -136,6 +181,9 @@ type ToolCallContentOther struct {
 
 // ContentBlockOther is a ContentBlock whose type this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/content
 type ContentBlockOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -144,6 +192,9 @@ type ContentBlockOther struct {
 }
 
 // Annotations: hints on how and for whom to show content.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type Annotations struct {
 	// Whom the content is for. Absent or null: anybody.
 	Audience []Role `json:"audience,omitzero"`
@@ -159,6 +210,9 @@ type Annotations struct {
 
 // TextContent: text, plain or Markdown.
 // It is the variant "text" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type TextContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -172,6 +226,9 @@ type TextContent struct {
 
 // ImageContent: a picture.
 // It is the variant "image" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ImageContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -189,6 +246,9 @@ type ImageContent struct {
 
 // AudioContent: a sound recording.
 // It is the variant "audio" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type AudioContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -204,6 +264,9 @@ type AudioContent struct {
 
 // ResourceLink: a link to a file or other resource; the contents are not included.
 // It is the variant "resource_link" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ResourceLink struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -227,6 +290,9 @@ type ResourceLink struct {
 
 // TextResourceContents: a resource whose contents are text.
 // It is the variant TextResourceContents of EmbeddedResourceResource.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type TextResourceContents struct {
 	// Media type of the text. Absent or null: unknown.
 	MimeType Opt[string] `json:"mimeType,omitzero"`
@@ -242,6 +308,9 @@ type TextResourceContents struct {
 
 // BlobResourceContents: a resource whose contents are bytes.
 // It is the variant BlobResourceContents of EmbeddedResourceResource.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type BlobResourceContents struct {
 	// The contents in base64.
 	Blob string `json:"blob"`
@@ -257,6 +326,9 @@ type BlobResourceContents struct {
 
 // EmbeddedResource: a resource with its contents included.
 // It is the variant "resource" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type EmbeddedResource struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -270,6 +342,9 @@ type EmbeddedResource struct {
 
 // Content: one content block out of the result of a tool.
 // It is the variant "content" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type Content struct {
 	// The piece.
 	Content ContentBlock `json:"content"`
@@ -281,6 +356,9 @@ type Content struct {
 
 // Diff: a change of one file, as its text before and after.
 // It is the variant "diff" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#content
 type Diff struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
@@ -297,6 +375,9 @@ type Diff struct {
 // Terminal: a terminal to show in a tool call. It stays visible after `terminal/release` if it
 // was shown before.
 // It is the variant "terminal" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type Terminal struct {
 	// The terminal, from `terminal/create`.
 	TerminalID TerminalID `json:"terminalId"`
@@ -307,6 +388,9 @@ type Terminal struct {
 }
 
 // ToolCallLocation: a place in a file that a tool call reads or changes.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#following-the-agent
 type ToolCallLocation struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
@@ -319,6 +403,9 @@ type ToolCallLocation struct {
 }
 
 // PermissionOption: one answer the user can give to a permission request.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type PermissionOption struct {
 	// Name to send back.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -357,6 +444,9 @@ type CreateTerminalRequest struct {
 }
 
 // EnvVariable: one environment variable for a process to be started.
+//
+// Part of session/load, session/new, session/resume and terminal/create, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type EnvVariable struct {
 	// Variable name.
 	Name string `json:"name"`
@@ -442,6 +532,9 @@ type CreateElicitationRequest struct {
 
 // CreateElicitationRequestOther is a CreateElicitationRequest whose mode this version does not
 // know. It is kept and written back as received.
+//
+// Params of the request elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationRequestOther struct {
 	// Tag is the mode that this version does not know.
 	Tag string
@@ -453,6 +546,9 @@ type CreateElicitationRequestOther struct {
 // ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
 // It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
 // of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationSessionScope struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call that wants input. Absent or null: the session as such.
@@ -464,6 +560,9 @@ type ElicitationSessionScope struct {
 // ElicitationRequestScope: the open request that wants input while there is no session yet.
 // It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
 // of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
 	RequestID RequestID `json:"requestId"`
@@ -472,6 +571,9 @@ type ElicitationRequestScope struct {
 }
 
 // ElicitationSchema: the fields of a form, as a flat JSON Schema object.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationSchema struct {
 	// Always `object`, also when absent.
 	Type Opt[ElicitationSchemaType] `json:"type,omitzero"`
@@ -489,8 +591,11 @@ type ElicitationSchema struct {
 	Extra Extra `json:"-"`
 }
 
-// ElicitationPropertySchemaOther is a ElicitationPropertySchema whose type this version does
+// ElicitationPropertySchemaOther is an ElicitationPropertySchema whose type this version does
 // not know. It is kept and written back as received.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationPropertySchemaOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -499,6 +604,9 @@ type ElicitationPropertySchemaOther struct {
 }
 
 // EnumOption: one choice of a field with its label.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type EnumOption struct {
 	// Value to send back.
 	Const string `json:"const"`
@@ -514,6 +622,9 @@ type EnumOption struct {
 
 // StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
 // It is the variant "string" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type StringPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -541,6 +652,9 @@ type StringPropertySchema struct {
 
 // NumberPropertySchema: a field for a number.
 // It is the variant "number" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type NumberPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -560,6 +674,9 @@ type NumberPropertySchema struct {
 
 // IntegerPropertySchema: a field for a whole number.
 // It is the variant "integer" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type IntegerPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -579,6 +696,9 @@ type IntegerPropertySchema struct {
 
 // BooleanPropertySchema: a field for yes or no.
 // It is the variant "boolean" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type BooleanPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -594,6 +714,9 @@ type BooleanPropertySchema struct {
 
 // MultiSelectItemsOther is a MultiSelectItems whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type MultiSelectItemsOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -603,6 +726,9 @@ type MultiSelectItemsOther struct {
 
 // StringMultiSelectItems: values that are shown as they are.
 // It is the variant "string" of MultiSelectItems.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type StringMultiSelectItems struct {
 	// The values.
 	Enum []string `json:"enum"`
@@ -614,6 +740,9 @@ type StringMultiSelectItems struct {
 
 // TitledMultiSelectItems: values that have labels of their own.
 // It is the variant titled of MultiSelectItems.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type TitledMultiSelectItems struct {
 	// The values with their labels.
 	AnyOf []EnumOption `json:"anyOf"`
@@ -625,6 +754,9 @@ type TitledMultiSelectItems struct {
 
 // MultiSelectPropertySchema: a field for any number of choices from a list.
 // It is the variant "array" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type MultiSelectPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
@@ -646,6 +778,9 @@ type MultiSelectPropertySchema struct {
 
 // ElicitationFormMode: a form for the user, for a session or for an open request.
 // It is the variant "form" of CreateElicitationRequestVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
@@ -656,6 +791,9 @@ type ElicitationFormMode struct {
 
 // ElicitationURLMode: a web page for the user, for a session or for an open request.
 // It is the variant "url" of CreateElicitationRequestVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
@@ -668,6 +806,8 @@ type ElicitationURLMode struct {
 
 // ExtRequest: parameters of an extension request, any JSON. The method name starts with `_`; a
 // receiver that does not know it answers with -32601.
+//
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ExtRequest struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -695,6 +835,9 @@ type InitializeResponse struct {
 }
 
 // AgentCapabilities: what an agent offers beyond the methods that every agent has.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities
 type AgentCapabilities struct {
 	// Says that `session/load` works. Default false.
 	LoadSession bool `json:"loadSession,omitzero"`
@@ -714,6 +857,9 @@ type AgentCapabilities struct {
 
 // PromptCapabilities: content that prompts may hold besides text and resource links, which
 // every agent accepts.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization#prompt-capabilities
 type PromptCapabilities struct {
 	// Prompts may hold images. Default false.
 	Image bool `json:"image,omitzero"`
@@ -728,6 +874,9 @@ type PromptCapabilities struct {
 }
 
 // MCPCapabilities: MCP transports the agent can use besides stdio, which every agent can.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type MCPCapabilities struct {
 	// MCP servers over HTTP work. Default false.
 	HTTP bool `json:"http,omitzero"`
@@ -741,6 +890,9 @@ type MCPCapabilities struct {
 
 // SessionCapabilities: optional session methods of an agent. An object, even `{}`, says yes;
 // absent or null says no. `session/load` has its own flag, `loadSession`.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization#session-capabilities
 type SessionCapabilities struct {
 	// `session/list` works.
 	List *SessionListCapabilities `json:"list,omitzero"`
@@ -760,6 +912,9 @@ type SessionCapabilities struct {
 
 // SessionListCapabilities: marks that the agent offers `session/list`. No members of its own
 // yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type SessionListCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -769,6 +924,9 @@ type SessionListCapabilities struct {
 
 // SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
 // own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type SessionDeleteCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -778,6 +936,9 @@ type SessionDeleteCapabilities struct {
 
 // SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type SessionAdditionalDirectoriesCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -787,6 +948,9 @@ type SessionAdditionalDirectoriesCapabilities struct {
 
 // SessionResumeCapabilities: marks that the agent offers `session/resume`. No members of its
 // own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type SessionResumeCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -796,6 +960,9 @@ type SessionResumeCapabilities struct {
 
 // SessionCloseCapabilities: marks that the agent offers `session/close`. No members of its own
 // yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type SessionCloseCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -804,6 +971,9 @@ type SessionCloseCapabilities struct {
 }
 
 // AgentAuthCapabilities: optional sign-in features of an agent.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type AgentAuthCapabilities struct {
 	// `logout` works. Absent or null: it does not.
 	Logout *LogoutCapabilities `json:"logout,omitzero"`
@@ -814,6 +984,9 @@ type AgentAuthCapabilities struct {
 }
 
 // LogoutCapabilities: marks that the agent offers `logout`. No members of its own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type LogoutCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -824,6 +997,9 @@ type LogoutCapabilities struct {
 // AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
 // again with these arguments. Exit status 0 means signed in. Never passed to `authenticate`.
 // It is the variant "terminal" of AuthMethod.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type AuthMethodTerminal struct {
 	// Name of the method; not for `authenticate`.
 	ID AuthMethodID `json:"id"`
@@ -845,6 +1021,9 @@ type AuthMethodTerminal struct {
 // AuthMethodAgent: a way to sign in that the agent carries out itself once `authenticate`
 // names it.
 // It is the variant agent of AuthMethod.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type AuthMethodAgent struct {
 	// Name to pass to `authenticate`.
 	ID AuthMethodID `json:"id"`
@@ -859,6 +1038,9 @@ type AuthMethodAgent struct {
 }
 
 // Implementation: name and version of the program on one side of the connection.
+//
+// Part of initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type Implementation struct {
 	// Stable name for programs; shown to people only where there is no title.
 	Name string `json:"name"`
@@ -898,7 +1080,7 @@ type LogoutResponse struct {
 // settings.
 //
 // Result of the request session/new, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session
 type NewSessionResponse struct {
 	// Name of the new session for all later requests.
 	SessionID SessionID `json:"sessionId"`
@@ -913,6 +1095,9 @@ type NewSessionResponse struct {
 }
 
 // SessionModeState: the modes of a session and the current one.
+//
+// Part of session/load, session/new and session/resume, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type SessionModeState struct {
 	// The mode the agent works in now.
 	CurrentModeID SessionModeID `json:"currentModeId"`
@@ -925,6 +1110,9 @@ type SessionModeState struct {
 }
 
 // SessionMode: one way the agent can work, such as asking first or editing freely.
+//
+// Part of session/load, session/new and session/resume, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 type SessionMode struct {
 	// Name for `session/set_mode`.
 	ID SessionModeID `json:"id"`
@@ -939,6 +1127,9 @@ type SessionMode struct {
 }
 
 // SessionConfigOption: one setting of a session, its current value and its possible values.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigOption struct {
 	// Name for `session/set_config_option`.
 	ID SessionConfigID `json:"id"`
@@ -957,6 +1148,9 @@ type SessionConfigOption struct {
 
 // SessionConfigOptionOther is a SessionConfigOption whose type this version does not know. It
 // is kept and written back as received.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigOptionOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -965,6 +1159,9 @@ type SessionConfigOptionOther struct {
 }
 
 // SessionConfigSelectOption: one value a setting can have.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigSelectOption struct {
 	// Name of the value, to send back.
 	Value SessionConfigValueID `json:"value"`
@@ -979,6 +1176,9 @@ type SessionConfigSelectOption struct {
 }
 
 // SessionConfigSelectGroup: values shown together below one label.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigSelectGroup struct {
 	// Name of the group.
 	Group SessionConfigGroupID `json:"group"`
@@ -994,6 +1194,9 @@ type SessionConfigSelectGroup struct {
 
 // SessionConfigSelect: a setting with one value out of a list.
 // It is the variant "select" of SessionConfigOptionVariant.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigSelect struct {
 	// The value in effect.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
@@ -1005,6 +1208,9 @@ type SessionConfigSelect struct {
 
 // SessionConfigBoolean: a setting that is on or off.
 // It is the variant "boolean" of SessionConfigOptionVariant.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigBoolean struct {
 	// The value in effect.
 	CurrentValue bool `json:"currentValue"`
@@ -1043,6 +1249,9 @@ type ListSessionsResponse struct {
 }
 
 // SessionInfo: one known session as `session/list` reports it.
+//
+// Part of session/list, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-list
 type SessionInfo struct {
 	SessionID SessionID `json:"sessionId"`
 	// Absolute directory the session works in.
@@ -1124,7 +1333,7 @@ type SetSessionConfigOptionResponse struct {
 // PromptResponse: the answer to `session/prompt`: the turn is over.
 //
 // Result of the request session/prompt, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#4-check-for-completion
 type PromptResponse struct {
 	// Why the turn ended.
 	StopReason StopReason `json:"stopReason"`
@@ -1135,6 +1344,8 @@ type PromptResponse struct {
 }
 
 // ExtResponse: result of an extension request, any JSON.
+//
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ExtResponse struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1144,7 +1355,7 @@ type ExtResponse struct {
 // session is active.
 //
 // Params of the notification session/update, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output
 type SessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// What happened.
@@ -1157,6 +1368,9 @@ type SessionNotification struct {
 
 // SessionUpdateOther is a SessionUpdate whose sessionUpdate this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output
 type SessionUpdateOther struct {
 	// Tag is the sessionUpdate that this version does not know.
 	Tag string
@@ -1165,6 +1379,9 @@ type SessionUpdateOther struct {
 }
 
 // ContentChunk: one piece of a message that arrives bit by bit.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type ContentChunk struct {
 	// The piece, to append.
 	Content ContentBlock `json:"content"`
@@ -1180,6 +1397,9 @@ type ContentChunk struct {
 // ToolCall: a tool call, reported for the first time. Later changes come as updates with the
 // same id.
 // It is the variant "tool_call" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type ToolCall struct {
 	// Names the call within its session.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1206,6 +1426,9 @@ type ToolCall struct {
 }
 
 // PlanEntry: one step of a plan.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries
 type PlanEntry struct {
 	// What the step is about, for people.
 	Content string `json:"content"`
@@ -1222,6 +1445,9 @@ type PlanEntry struct {
 // Plan: the agent's plan for a task. Each report holds the whole plan and replaces the one
 // before.
 // It is the variant "plan" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/agent-plan
 type Plan struct {
 	// All steps, in order.
 	Entries []PlanEntry `json:"entries"`
@@ -1232,6 +1458,9 @@ type Plan struct {
 }
 
 // AvailableCommand: a slash command that the user can put at the start of a prompt.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type AvailableCommand struct {
 	// Name without the slash.
 	Name string `json:"name"`
@@ -1247,6 +1476,9 @@ type AvailableCommand struct {
 
 // UnstructuredCommandInput: free text after the name of a command.
 // It is the variant unstructured of AvailableCommandInput.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type UnstructuredCommandInput struct {
 	// What to show while the user has typed nothing yet.
 	Hint string `json:"hint"`
@@ -1258,6 +1490,9 @@ type UnstructuredCommandInput struct {
 
 // AvailableCommandsUpdate: report of the slash commands on offer.
 // It is the variant "available_commands_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
@@ -1270,6 +1505,9 @@ type AvailableCommandsUpdate struct {
 // CurrentModeUpdate: report that the session switched to another mode, by the agent or on
 // request.
 // It is the variant "current_mode_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 type CurrentModeUpdate struct {
 	// The mode from now on.
 	CurrentModeID SessionModeID `json:"currentModeId"`
@@ -1281,6 +1519,9 @@ type CurrentModeUpdate struct {
 
 // ConfigOptionUpdate: report that settings of the session changed.
 // It is the variant "config_option_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
@@ -1292,6 +1533,9 @@ type ConfigOptionUpdate struct {
 
 // SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
 // It is the variant "session_info_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title Patch[string] `json:"title,omitzero"`
@@ -1304,6 +1548,9 @@ type SessionInfoUpdate struct {
 }
 
 // Cost: what a session cost since it began.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type Cost struct {
 	// The sum so far, in units of `currency`.
 	Amount float64 `json:"amount"`
@@ -1317,6 +1564,9 @@ type Cost struct {
 
 // UsageUpdate: how full the context window is and what the session cost so far.
 // It is the variant "usage_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type UsageUpdate struct {
 	// Tokens in the context window now.
 	Used uint64 `json:"used"`
@@ -1333,6 +1583,9 @@ type UsageUpdate struct {
 // Notice: a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
 // It is the variant "notice" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/rfds/session-notices
 type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
@@ -1350,6 +1603,9 @@ type Notice struct {
 // the conversation, later ones change it there. Needs the client capability
 // `session.compaction`.
 // It is the variant "compaction_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionUpdate struct {
 	// The compaction that this is about; a new id creates one.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1368,6 +1624,9 @@ type CompactionUpdate struct {
 // CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
 // compaction. Needs the client capability `session.compaction`.
 // It is the variant "compaction_summary_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1395,6 +1654,8 @@ type CompleteElicitationNotification struct {
 
 // ExtNotification: parameters of an extension notification, any JSON. The method name starts
 // with `_`; a receiver that does not know it ignores it.
+//
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ExtNotification struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1419,6 +1680,9 @@ type InitializeRequest struct {
 }
 
 // ClientCapabilities: what a client lets the agent ask for.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities
 type ClientCapabilities struct {
 	// File requests the client answers.
 	Fs *FileSystemCapabilities `json:"fs,omitzero"`
@@ -1437,6 +1701,9 @@ type ClientCapabilities struct {
 }
 
 // FileSystemCapabilities: file requests a client answers.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization#filesystem
 type FileSystemCapabilities struct {
 	// `fs/read_text_file` works. Default false.
 	ReadTextFile bool `json:"readTextFile,omitzero"`
@@ -1449,6 +1716,9 @@ type FileSystemCapabilities struct {
 }
 
 // ClientSessionCapabilities: session features a client understands.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type ClientSessionCapabilities struct {
 	// The client shows context compactions. Absent or null: the agent must not send them.
 	Compaction *CompactionCapabilities `json:"compaction,omitzero"`
@@ -1464,12 +1734,18 @@ type ClientSessionCapabilities struct {
 
 // CompactionCapabilities: marks that the client understands compaction updates and summary
 // chunks. No members of its own yet.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type CompactionCapabilities struct {
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
 }
 
 // SessionConfigOptionsCapabilities: kinds of config options a client can show besides selects.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type SessionConfigOptionsCapabilities struct {
 	// On/off options work, in both directions. Absent or null: the agent must not offer them.
 	Boolean *BooleanConfigOptionCapabilities `json:"boolean,omitzero"`
@@ -1481,6 +1757,9 @@ type SessionConfigOptionsCapabilities struct {
 
 // BooleanConfigOptionCapabilities: marks that the client handles on/off config options. No
 // members of its own yet.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type BooleanConfigOptionCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1490,6 +1769,9 @@ type BooleanConfigOptionCapabilities struct {
 
 // NoticeCapabilities: marks that the client shows notices to the user. No members of its own
 // yet.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type NoticeCapabilities struct {
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1497,6 +1779,9 @@ type NoticeCapabilities struct {
 
 // AuthCapabilities: kinds of sign-in a client can carry out. They need its help, so the agent
 // offers only those named here.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type AuthCapabilities struct {
 	// The client can start the agent program again in an interactive terminal. Default false.
 	Terminal bool `json:"terminal,omitzero"`
@@ -1508,6 +1793,9 @@ type AuthCapabilities struct {
 
 // ElicitationCapabilities: ways in which a client can ask the user for input on behalf of the
 // agent.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type ElicitationCapabilities struct {
 	// The client can show forms. Absent or null: it cannot.
 	Form *ElicitationFormCapabilities `json:"form,omitzero"`
@@ -1521,6 +1809,9 @@ type ElicitationCapabilities struct {
 
 // ElicitationFormCapabilities: marks that the client can show forms. No members of its own
 // yet.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type ElicitationFormCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1530,6 +1821,9 @@ type ElicitationFormCapabilities struct {
 
 // ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
 // its own yet.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type ElicitationURLCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1564,7 +1858,7 @@ type LogoutRequest struct {
 // NewSessionRequest: a request to start a conversation in a directory.
 //
 // Params of the request session/new, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session
 type NewSessionRequest struct {
 	// Absolute directory the session works in; base of relative paths.
 	Cwd string `json:"cwd"`
@@ -1579,6 +1873,9 @@ type NewSessionRequest struct {
 }
 
 // HTTPHeader: one HTTP header to send to an MCP server.
+//
+// Part of session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type HTTPHeader struct {
 	// Header name, such as Authorization.
 	Name string `json:"name"`
@@ -1592,6 +1889,9 @@ type HTTPHeader struct {
 
 // MCPServerHTTP: an MCP server reached over HTTP.
 // It is the variant "http" of MCPServer.
+//
+// Part of session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1607,6 +1907,9 @@ type MCPServerHTTP struct {
 
 // MCPServerSSE: an MCP server reached over server-sent events.
 // It is the variant "sse" of MCPServer.
+//
+// Part of session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type MCPServerSSE struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1622,6 +1925,9 @@ type MCPServerSSE struct {
 
 // MCPServerStdio: an MCP server that the agent starts as a child process.
 // It is the variant stdio of MCPServer.
+//
+// Part of session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type MCPServerStdio struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1641,7 +1947,7 @@ type MCPServerStdio struct {
 // `loadSession` capability.
 //
 // Params of the request session/load, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup#loading-sessions
 type LoadSessionRequest struct {
 	// MCP servers for the agent to connect to; may be empty.
 	MCPServers []MCPServer `json:"mcpServers"`
@@ -1749,6 +2055,9 @@ type SetSessionConfigOptionRequest struct {
 
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionRequestBoolean struct {
 	// The new value: true or false, or the name of one of the values on offer.
 	Value bool `json:"value"`
@@ -1759,6 +2068,9 @@ type SetSessionConfigOptionRequestBoolean struct {
 // SetSessionConfigOptionRequestValueID: chooses a value by its name in `value`. The default,
 // it has no `type`.
 // It is the variant value_id of SetSessionConfigOptionRequest.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionRequestValueID struct {
 	// The new value: true or false, or the name of one of the values on offer.
 	Value SessionConfigValueID `json:"value"`
@@ -1770,7 +2082,7 @@ type SetSessionConfigOptionRequestValueID struct {
 // updates arrive meanwhile.
 //
 // Params of the request session/prompt, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message
 type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message. Text and resource links always work, other content needs a prompt capability.
@@ -1821,6 +2133,9 @@ type RequestPermissionResponse struct {
 // RequestPermissionOutcomeCancelled: the turn ended while the question was open. After
 // `session/cancel` the client answers all open requests so.
 // It is the variant "cancelled" of RequestPermissionOutcome.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionOutcomeCancelled struct {
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1828,6 +2143,9 @@ type RequestPermissionOutcomeCancelled struct {
 
 // RequestPermissionOutcomeOther is a RequestPermissionOutcome whose outcome this version does
 // not know. It is kept and written back as received.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionOutcomeOther struct {
 	// Tag is the outcome that this version does not know.
 	Tag string
@@ -1837,6 +2155,9 @@ type RequestPermissionOutcomeOther struct {
 
 // SelectedPermissionOutcome: the option the user chose.
 // It is the variant "selected" of RequestPermissionOutcome.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -1877,6 +2198,9 @@ type TerminalOutputResponse struct {
 }
 
 // TerminalExitStatus: how a command ended.
+//
+// Part of terminal/output, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type TerminalExitStatus struct {
 	// Exit code. Absent or null: a signal ended it.
 	ExitCode Opt[uint32] `json:"exitCode,omitzero"`
@@ -1939,6 +2263,9 @@ type CreateElicitationResponse struct {
 
 // CreateElicitationResponseDecline: the user said no.
 // It is the variant "decline" of CreateElicitationResponse.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponseDecline struct {
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1946,6 +2273,9 @@ type CreateElicitationResponseDecline struct {
 
 // CreateElicitationResponseCancel: the user closed the question without an answer.
 // It is the variant "cancel" of CreateElicitationResponse.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponseCancel struct {
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
@@ -1953,6 +2283,9 @@ type CreateElicitationResponseCancel struct {
 
 // CreateElicitationResponseOther is a CreateElicitationResponse whose action this version does
 // not know. It is kept and written back as received.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponseOther struct {
 	// Tag is the action that this version does not know.
 	Tag string
@@ -1962,6 +2295,9 @@ type CreateElicitationResponseOther struct {
 
 // ElicitationAcceptAction: the user's agreement, with what was filled in.
 // It is the variant "accept" of CreateElicitationResponseVariant.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationAcceptAction struct {
 	// Values by field name, as the form asks. Absent or null: none, as for web pages.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
@@ -1973,7 +2309,7 @@ type ElicitationAcceptAction struct {
 // with stop reason `cancelled`; the client answers open permission requests as cancelled.
 //
 // Params of the notification session/cancel, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#cancellation
 type CancelNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// Extension data.

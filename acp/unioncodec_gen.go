@@ -186,7 +186,7 @@ func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte
 	return append(appendEmbeddedResourceResourceMembers(append(b, '{'), v), '}')
 }
 
-// DecodeEmbeddedResourceResource decodes a EmbeddedResourceResource from JSON text. Pointer
+// DecodeEmbeddedResourceResource decodes an EmbeddedResourceResource from JSON text. Pointer
 // finds the place of an error.
 func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) {
 	var d jx.Dec
@@ -331,7 +331,7 @@ func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []by
 	return append(appendElicitationPropertySchemaMembers(append(b, '{'), v), '}')
 }
 
-// DecodeElicitationPropertySchema decodes a ElicitationPropertySchema from JSON text. Pointer
+// DecodeElicitationPropertySchema decodes an ElicitationPropertySchema from JSON text. Pointer
 // finds the place of an error.
 func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error) {
 	var d jx.Dec
@@ -488,7 +488,7 @@ func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	return append(appendAuthMethodMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAuthMethod decodes a AuthMethod from JSON text. Pointer finds the place of an error.
+// DecodeAuthMethod decodes an AuthMethod from JSON text. Pointer finds the place of an error.
 func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -780,7 +780,7 @@ func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	return append(appendAvailableCommandInputMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAvailableCommandInput decodes a AvailableCommandInput from JSON text. Pointer finds
+// DecodeAvailableCommandInput decodes an AvailableCommandInput from JSON text. Pointer finds
 // the place of an error.
 func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	var d jx.Dec
@@ -840,7 +840,7 @@ func AppendMCPServer(b []byte, v MCPServer) []byte {
 	return append(appendMCPServerMembers(append(b, '{'), v), '}')
 }
 
-// DecodeMCPServer decodes a MCPServer from JSON text. Pointer finds the place of an error.
+// DecodeMCPServer decodes an MCPServer from JSON text. Pointer finds the place of an error.
 func DecodeMCPServer(b []byte) (MCPServer, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1072,7 +1072,7 @@ func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	return v.appendValue(b)
 }
 
-// DecodeElicitationContentValue decodes a ElicitationContentValue from JSON text. Pointer
+// DecodeElicitationContentValue decodes an ElicitationContentValue from JSON text. Pointer
 // finds the place of an error.
 func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 	var d jx.Dec

@@ -11,6 +11,9 @@ import "github.com/hermes-nvim/hermes/acp/internal/jx"
 //   - *Diff, type "diff"
 //   - *Terminal, type "terminal"
 //   - *ToolCallContentOther, which keeps what this version does not know
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#content
 type ToolCallContent interface {
 	isToolCallContent()
 	appendMembers(b []byte) []byte
@@ -27,6 +30,9 @@ type ToolCallContent interface {
 //   - *ResourceLink, type "resource_link"
 //   - *EmbeddedResource, type "resource"
 //   - *ContentBlockOther, which keeps what this version does not know
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/content
 type ContentBlock interface {
 	isContentBlock()
 	appendMembers(b []byte) []byte
@@ -38,6 +44,9 @@ type ContentBlock interface {
 // It is one of:
 //   - *TextResourceContents
 //   - *BlobResourceContents
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type EmbeddedResourceResource interface {
 	isEmbeddedResourceResource()
 	appendMembers(b []byte) []byte
@@ -51,6 +60,9 @@ type EmbeddedResourceResource interface {
 //   - *ElicitationFormMode, mode "form"
 //   - *ElicitationURLMode, mode "url"
 //   - *CreateElicitationRequestOther, which keeps what this version does not know
+//
+// Params of the request elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationRequestVariant interface {
 	isCreateElicitationRequestVariant()
 	appendMembers(b []byte) []byte
@@ -63,6 +75,9 @@ type CreateElicitationRequestVariant interface {
 // It is one of:
 //   - *ElicitationSessionScope
 //   - *ElicitationRequestScope
+//
+// Params of the request elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationRequestOtherVariant interface {
 	isCreateElicitationRequestOtherVariant()
 	appendMembers(b []byte) []byte
@@ -78,6 +93,9 @@ type CreateElicitationRequestOtherVariant interface {
 //   - *BooleanPropertySchema, type "boolean"
 //   - *MultiSelectPropertySchema, type "array"
 //   - *ElicitationPropertySchemaOther, which keeps what this version does not know
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationPropertySchema interface {
 	isElicitationPropertySchema()
 	appendMembers(b []byte) []byte
@@ -90,6 +108,9 @@ type ElicitationPropertySchema interface {
 //   - *StringMultiSelectItems, type "string"
 //   - *TitledMultiSelectItems
 //   - *MultiSelectItemsOther, which keeps what this version does not know
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type MultiSelectItems interface {
 	isMultiSelectItems()
 	appendMembers(b []byte) []byte
@@ -101,6 +122,9 @@ type MultiSelectItems interface {
 // It is one of:
 //   - *ElicitationSessionScope
 //   - *ElicitationRequestScope
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationFormModeVariant interface {
 	isElicitationFormModeVariant()
 	appendMembers(b []byte) []byte
@@ -112,6 +136,9 @@ type ElicitationFormModeVariant interface {
 // It is one of:
 //   - *ElicitationSessionScope
 //   - *ElicitationRequestScope
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationURLModeVariant interface {
 	isElicitationURLModeVariant()
 	appendMembers(b []byte) []byte
@@ -123,6 +150,9 @@ type ElicitationURLModeVariant interface {
 // It is one of:
 //   - *AuthMethodTerminal, type "terminal"
 //   - *AuthMethodAgent
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type AuthMethod interface {
 	isAuthMethod()
 	appendMembers(b []byte) []byte
@@ -135,6 +165,9 @@ type AuthMethod interface {
 //   - *SessionConfigSelect, type "select"
 //   - *SessionConfigBoolean, type "boolean"
 //   - *SessionConfigOptionOther, which keeps what this version does not know
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigOptionVariant interface {
 	isSessionConfigOptionVariant()
 	appendMembers(b []byte) []byte
@@ -146,6 +179,9 @@ type SessionConfigOptionVariant interface {
 // It is one of:
 //   - SessionConfigSelectOptionsUngrouped
 //   - SessionConfigSelectOptionsGrouped
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigSelectOptions interface {
 	isSessionConfigSelectOptions()
 	appendValue(b []byte) []byte
@@ -154,10 +190,16 @@ type SessionConfigSelectOptions interface {
 
 // SessionConfigSelectOptionsUngrouped: a plain list of values.
 // It is the variant Ungrouped of SessionConfigSelectOptions.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigSelectOptionsUngrouped []SessionConfigSelectOption
 
 // SessionConfigSelectOptionsGrouped: groups of values, each with its label.
 // It is the variant Grouped of SessionConfigSelectOptions.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 
 // SessionUpdate: what happened in a session.
@@ -178,6 +220,9 @@ type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 //   - *CompactionUpdate, sessionUpdate "compaction_update"
 //   - *CompactionSummaryChunk, sessionUpdate "compaction_summary_chunk"
 //   - *SessionUpdateOther, which keeps what this version does not know
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output
 type SessionUpdate interface {
 	isSessionUpdate()
 	appendMembers(b []byte) []byte
@@ -186,6 +231,9 @@ type SessionUpdate interface {
 
 // UserMessageChunk: a piece of a message of the user, mostly while history is replayed.
 // It is the variant "user_message_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output
 type UserMessageChunk ContentChunk
 
 func (v *UserMessageChunk) appendMembers(b []byte) []byte {
@@ -198,6 +246,9 @@ func (v *UserMessageChunk) check(c *jx.Check) {
 
 // AgentMessageChunk: a piece of the agent's answer.
 // It is the variant "agent_message_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output
 type AgentMessageChunk ContentChunk
 
 func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
@@ -210,6 +261,9 @@ func (v *AgentMessageChunk) check(c *jx.Check) {
 
 // AgentThoughtChunk: a piece of the agent's reasoning.
 // It is the variant "agent_thought_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output
 type AgentThoughtChunk ContentChunk
 
 func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
@@ -224,6 +278,9 @@ func (v *AgentThoughtChunk) check(c *jx.Check) {
 //
 // It is one of:
 //   - *UnstructuredCommandInput
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type AvailableCommandInput interface {
 	isAvailableCommandInput()
 	appendMembers(b []byte) []byte
@@ -237,6 +294,9 @@ type AvailableCommandInput interface {
 //   - *MCPServerHTTP, type "http"
 //   - *MCPServerSSE, type "sse"
 //   - *MCPServerStdio
+//
+// Part of session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-setup#mcp-servers
 type MCPServer interface {
 	isMCPServer()
 	appendMembers(b []byte) []byte
@@ -249,6 +309,9 @@ type MCPServer interface {
 // It is one of:
 //   - *SetSessionConfigOptionRequestBoolean, type "boolean"
 //   - *SetSessionConfigOptionRequestValueID
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionRequestVariant interface {
 	isSetSessionConfigOptionRequestVariant()
 	appendMembers(b []byte) []byte
@@ -261,6 +324,9 @@ type SetSessionConfigOptionRequestVariant interface {
 //   - *RequestPermissionOutcomeCancelled, outcome "cancelled"
 //   - *SelectedPermissionOutcome, outcome "selected"
 //   - *RequestPermissionOutcomeOther, which keeps what this version does not know
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionOutcome interface {
 	isRequestPermissionOutcome()
 	appendMembers(b []byte) []byte
@@ -275,6 +341,9 @@ type RequestPermissionOutcome interface {
 //   - *CreateElicitationResponseDecline, action "decline"
 //   - *CreateElicitationResponseCancel, action "cancel"
 //   - *CreateElicitationResponseOther, which keeps what this version does not know
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponseVariant interface {
 	isCreateElicitationResponseVariant()
 	appendMembers(b []byte) []byte
@@ -289,6 +358,9 @@ type CreateElicitationResponseVariant interface {
 //   - ElicitationContentValueNumber
 //   - ElicitationContentValueBoolean
 //   - ElicitationContentValueStringArray
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValue interface {
 	isElicitationContentValue()
 	appendValue(b []byte) []byte
@@ -297,22 +369,37 @@ type ElicitationContentValue interface {
 
 // ElicitationContentValueString: text or a single choice.
 // It is the variant String of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueString string
 
 // ElicitationContentValueInteger: a whole number.
 // It is the variant Integer of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueInteger int64
 
 // ElicitationContentValueNumber: a number.
 // It is the variant Number of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueNumber float64
 
 // ElicitationContentValueBoolean: yes or no.
 // It is the variant Boolean of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueBoolean bool
 
 // ElicitationContentValueStringArray: the values of a field with many choices.
 // It is the variant StringArray of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueStringArray []string
 
 func (*AgentMessageChunk) isSessionUpdate()                                           {}

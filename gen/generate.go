@@ -54,7 +54,7 @@ func Files(root string) ([]emit.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.unused(); err != nil {
+	if err := o.check(); err != nil {
 		return nil, err
 	}
 	var out []emit.Output

@@ -2,8 +2,13 @@ package gen
 
 import (
 	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -87,11 +92,55 @@ func TestGeneratedGoSaysSoAndNamesItsSchema(t *testing.T) {
 	}
 }
 
+func TestEveryTypeAndMethodNamesItsPageOfTheSpecification(t *testing.T) {
+	t.Parallel()
+	files, err := generated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := func(doc *ast.CommentGroup) bool { // a long address has a line of its own
+		return strings.Contains(strings.Join(strings.Fields(doc.Text()), " "), "Spec: https://agentclientprotocol.com/")
+	}
+	seen := 0
+	for _, f := range files {
+		base := path.Base(f.Path)
+		if !strings.HasPrefix(f.Path, "acp/") || !slices.Contains([]string{"types_gen.go", "enums_gen.go", "unions_gen.go", "methods_gen.go"}, base) {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Data, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, s := range g.Specs {
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					seen++
+					if !named(g.Doc) {
+						t.Errorf("%s: %s does not name its page", f.Path, s.Name)
+					}
+				case *ast.ValueSpec:
+					if base == "methods_gen.go" && !named(s.Doc) {
+						t.Errorf("%s: %s does not name its page", f.Path, s.Names[0])
+					}
+				}
+			}
+		}
+	}
+	if seen < 800 {
+		t.Errorf("only %d types are looked at", seen)
+	}
+}
+
 // A copy of the overlay, to break.
 func brokenTree(t *testing.T, file, old, with string) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"go.mod", "schema/overlay"} {
+	for _, name := range []string{"go.mod", "schema/overlay", "schema/SOURCES.json"} {
 		if err := copyTree(filepath.Join(root, filepath.FromSlash(name)), filepath.Join(dir, filepath.FromSlash(name))); err != nil {
 			t.Fatal(err)
 		}
@@ -136,6 +185,10 @@ func TestOverlayMistakesStopAndSayWhatToEdit(t *testing.T) {
 		{"a name that is taken", "schema/overlay/quirks.json", `"AgentMessageChunk"`, `"ToolCall"`, "would both be called ToolCall; choose a name for one of them in schema/overlay/quirks.json, names"},
 		{"a rename", "schema/overlay/names.lock.json", `"ToolCall": "ToolCall"`, `"ToolCall": "ToolUse"`, "ToolCall: was called ToolUse and would become ToolCall, which breaks callers; choose ToolUse in schema/overlay/quirks.json, names, or edit schema/overlay/names.lock.json"},
 		{"a patch that does not exist", "schema/overlay/patches.json", `"CompactionUpdate.error"`, `"CompactionUpdate.eror"`, "CompactionUpdate.eror"},
+		{"a three-state member that is missing", "schema/overlay/patches.json", `"SessionInfoUpdate.title",`, ``, "schema/overlay/patches.json: lacks or adds something to what the prose of @agentclientprotocol/sdk"},
+		{"a member that is made three-state by hand", "schema/overlay/patches.json", `"SessionInfoUpdate.title",`, `"SessionInfoUpdate.title", "ToolCallUpdate.title",`, "go run ./tools/specupdate"},
+		{"a default that is missing", "schema/overlay/defaults.json", `"SessionArchiveFilter": "exclude", `, ``, "schema/overlay/defaults.json: lacks or adds"},
+		{"a schema edited by hand", "schema/SOURCES.json", `"reduced": "dc`, `"reduced": "cd`, "schema/v1/schema.json: was changed by hand"},
 		{"words for nothing", "schema/overlay/docs.json", `"AgentCapabilities"`, `"AgentCapabilitees"`, "definitions: AgentCapabilitees"},
 		{"no module path", "go.mod", "module ", "modul ", "go.mod: no module line"},
 	} {

@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	"encoding/json"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -27,21 +28,26 @@ type quirks struct {
 type overlay struct {
 	patches  schema.Patches
 	defaults schema.Defaults
+	pages    schema.Pages
 	docs     *schema.Docs
 	quirks   quirks
 	ledger   *schema.Ledger
 	names    *golang.Names
+	tree     fs.FS // the schema folder of the module that is generated
 	loaded   map[schema.Edition]*schema.Document
 }
 
 func readOverlay(root string) (*overlay, error) {
 	tree := os.DirFS(filepath.Join(root, "schema"))
-	o := &overlay{}
+	o := &overlay{tree: tree}
 	var err error
 	if o.patches, err = schema.ReadPatches(tree); err != nil {
 		return nil, err
 	}
 	if o.defaults, err = schema.ReadDefaults(tree); err != nil {
+		return nil, err
+	}
+	if o.pages, err = schema.ReadPages(tree); err != nil {
 		return nil, err
 	}
 	if o.docs, err = schema.ReadDocs(tree); err != nil {
@@ -107,6 +113,7 @@ func (o *overlay) of(e schema.Edition) ir.Overlay {
 		Hand:     o.quirks.Hand,
 		UseHand:  func(def string) { o.ledger.Use("hand: " + def) },
 		Defaults: o.defaults[e],
+		Pages:    o.pages[e],
 		Words:    o.docs.For(e),
 	}
 }
@@ -170,12 +177,20 @@ func Wordless(specs map[schema.Edition]*ir.Spec) []string {
 	return slices.Sorted(maps.Keys(missing))
 }
 
-// unused reports overlay entries that nothing in the schemas matches.
-func (o *overlay) unused() error {
-	for _, err := range []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.docs.Check(o.loaded)} {
+// check reports overlay entries that nothing in the schemas matches, and files
+// that are not what the published package gives.
+func (o *overlay) check() error {
+	for _, err := range []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.pages.Check(o.loaded), o.docs.Check(o.loaded)} {
 		if err != nil {
 			return err
 		}
 	}
-	return nil
+	sources, err := schema.ReadOverlay[schema.Sources](o.tree, schema.SourcesFile)
+	if err != nil {
+		return err
+	}
+	if err := sources.Verify(); err != nil {
+		return err
+	}
+	return sources.VerifyProse(o.tree)
 }

@@ -124,6 +124,11 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 		return nil, err
 	}
 	switch a.mode {
+	case "hung": // with the first session only
+		if id == "s1" {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}
 	case "options":
 		return &acp.NewSessionResponse{SessionID: id, ConfigOptions: modelOptions("big")}, nil
 	case "plain":
@@ -291,7 +296,11 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		}
 		return err
 	case "IGNORE": // takes its time over a cancel
-		time.Sleep(300 * time.Millisecond)
+		ms, err := strconv.Atoi(rest)
+		if err != nil {
+			ms = 300
+		}
+		time.Sleep(time.Duration(ms) * time.Millisecond)
 		return nil
 	case "ASK":
 		r, err := a.client.RequestPermission(context.WithoutCancel(ctx), &acp.RequestPermissionRequest{

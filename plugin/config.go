@@ -64,11 +64,15 @@ func on(p *bool) bool { return p == nil || *p }
 // timeouts are in milliseconds; zero means the default.
 type timeouts struct {
 	Initialize int `json:"initialize"`
+	NewSession int `json:"new_session"`
 	Cancel     int `json:"cancel"`
+	Silence    int `json:"silence"`
 }
 
 func (t timeouts) initialize() time.Duration { return orDefault(t.Initialize, 30*time.Second) }
+func (t timeouts) newSession() time.Duration { return orDefault(t.NewSession, time.Minute) }
 func (t timeouts) cancel() time.Duration     { return orDefault(t.Cancel, 5*time.Second) }
+func (t timeouts) silence() time.Duration    { return orDefault(t.Silence, 2*time.Minute) }
 
 func orDefault(ms int, d time.Duration) time.Duration {
 	if ms <= 0 {

@@ -187,6 +187,42 @@ func TestAnAnswerThatIsNoOptionCountsAsCancelled(t *testing.T) {
 	})
 }
 
+// Lua checks what it sends; this is what happens when it misses something.
+func TestWhatTheHostCannotReadIsReported(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+for _, key in ipairs({ "PermissionRequest", "ReadTextFile" }) do
+  hermes.on_request(key, function(data)
+    require("hermes.rpc").send("respond", data.requestId, { error = { code = "x" } })
+  end)
+end`)
+		e.prompt("ASK one\nREAD /a") // the agent does not wait for ever
+		e.is("said()", `ASK {"outcome":{"outcome":"cancelled"}}READ error: the editor's answer cannot be read (-32603)`)
+		e.until(`table.concat(notes):find("the answer to req-", 1, true)`)
+		e.lua(`
+hermes.setup({ permissions = { request_permissions = false } })
+require("hermes.rpc").send("setup", "", { timeouts = { cancel = "soon" } })`)
+		e.until(`table.concat(notes):find("setup: bad arguments", 1, true)`)
+		e.prompt("ASK two") // the configuration is what it was
+		e.is(`said():find("ASK error: method not found", 1, true) ~= nil`, true)
+	})
+}
+
+func TestAnAnswerThatDoesNotFitIsAnErrorForTheAgent(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+hermes.on_request("ReadTextFile", function() return { content = 5 } end)
+hermes.on_request("PermissionRequest", function() return { outcome = { outcome = "selected" } } end)`)
+		e.prompt("READ /a\nASK one")
+		e.is(`said():find("READ error", 1, true) ~= nil`, true)
+		e.is(`said():find('"cancelled"', 1, true) ~= nil or said():find("ASK error", 1, true) ~= nil`, true)
+		e.until(`table.concat(notes):find("the answer to ReadTextFile from handler is not valid: /content", 1, true)`)
+		e.until(`table.concat(notes):find("the answer to PermissionRequest from handler is not valid: /outcome", 1, true)`)
+	})
+}
+
 func TestAListenerInTheGroupAnswersOthersWatch(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
@@ -328,6 +364,27 @@ func TestARequestTheAgentTakesBackIsClosed(t *testing.T) {
 		e.prompt("WITHDRAW /x")
 		e.is(`#of("RequestCancelled")`, 1)
 		e.is(`asked.respond("late")`, false)
+		e.is("done.turn.result.stopReason", "end_turn")
+	})
+}
+
+// R03 of the conformance list.
+func TestTerminalsOfTheAgentsOwnAreShown(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		raw := func(meta string) string {
+			return `RAW {"sessionId":"$ID","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","_meta":` + meta + "}}"
+		}
+		e.prompt(strings.Join([]string{raw(`{"terminal_info":{"terminal_id":"own","cwd":"/"}}`),
+			raw(`{"terminal_output":{"terminal_id":"own","data":"one\n"}}`),
+			raw(`{"terminal_output_delta":{"terminal_id":"own","data":"two\ud800"}}`),
+			raw(`{"terminal_output":{"terminal_id":7,"data":{}}}`), raw(`{"terminal_output":null}`),
+			raw(`{"terminal_exit":{"terminal_id":"own","exit_code":3,"signal":null}}`),
+			raw(`{"terminal_exit":{"terminal_id":"killed","exit_code":null,"signal":"SIGKILL"}}`)}, "\n"))
+		e.until(`#of("TerminalExited") == 2`)
+		e.is(`vim.tbl_map(function(d) return d.terminalId .. " " .. d.chunk end, of("TerminalData"))`, []string{"own one\n", "own two\ufffd"})
+		e.is(`of("TerminalExited")[1].exitCode`, 3)
+		e.is(`of("TerminalExited")[2].signal`, "SIGKILL")
 		e.is("done.turn.result.stopReason", "end_turn")
 	})
 }

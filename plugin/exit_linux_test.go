@@ -13,6 +13,14 @@ import (
 // However Neovim ends, eight busy agents, half of which ignore the end of their
 // input and TERM, and what they run in terminals are gone in five seconds.
 func TestNothingOutlivesNeovim(t *testing.T) {
+	d, _ := time.ParseDuration(os.Getenv("HERMES_SOAK")) // none: once
+	endInEveryWay(t)
+	for end := time.Now().Add(d); time.Now().Before(end) && !t.Failed(); {
+		endInEveryWay(t)
+	}
+}
+
+func endInEveryWay(t *testing.T) {
 	for how, end := range map[string]func(e *editor, pid int){
 		"quit":   func(e *editor, _ int) { go e.v.Command("qall!") },
 		"killed": func(_ *editor, pid int) { syscall.Kill(pid, syscall.SIGKILL) },
@@ -94,4 +102,19 @@ func gone(pid int, limit time.Duration) bool {
 		}
 	}
 	return true
+}
+
+func TestAgentsEndWithNeovim(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		host := e.hostPID()
+		children := childrenOf(t, host)
+		if len(children) == 0 {
+			t.Fatal("the host has no agent")
+		}
+		e.v.Close()
+		for _, pid := range append(children, host) {
+			waitGone(t, pid)
+		}
+	})
 }

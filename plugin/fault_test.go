@@ -38,6 +38,20 @@ hermes.create_session({ on_done = finish("session " .. ...) })`, c.agent)
 	})
 }
 
+func TestASessionThatNeverOpensFailsInTime(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`hermes.setup({ timeouts = { new_session = 300 } })
+hermes.connect("hung", { on_done = finish("connect") })
+hermes.create_session({ on_done = finish("session") })`)
+		e.until("done.session")
+		e.is("done.session.err.message", "session/new: not answered within 300ms")
+		e.is("done.session.err.kind", "timeout")
+		e.lua(`hermes.create_session({ on_done = finish("second") })`) // still usable
+		e.until("done.second")
+		e.is("done.second.err == nil", true)
+	})
+}
+
 func TestAnAgentThatDiesFailsEverythingWithTheCause(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
@@ -103,6 +117,27 @@ func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
 		e.lua(`hermes.request(nil, "session/set_mode", { sessionId = s }, finish("bad"))`)
 		e.until("done.bad")
 		e.is("{ done.bad.err.kind, done.bad.err.message:find('modeId', 1, true) ~= nil }", []any{"invalid", true})
+	})
+}
+
+// R11, T23 of the conformance list.
+func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`hermes.setup({ timeouts = { silence = 200, cancel = 100 } })`)
+		e.open()
+		e.lua(`hermes.prompt(s, "SLEEP 60000", { on_done = finish("turn") })`)
+		e.until(`vim.iter(notes):any(function(n) return n:find("has said nothing for 200ms", 1, true) ~= nil end)`)
+		e.is(`done.turn == nil`, true)
+		e.lua(`hermes.cancel(s)`)
+		e.until(`done.turn`)
+		e.is(`done.turn.result.stopReason`, "cancelled")
+		e.prompt("SAY later")
+		e.is("done.turn.result.stopReason", "end_turn")
+		e.lua(`done.turn = nil; hermes.prompt(s, "IGNORE 2000", { on_done = finish("turn") })`)
+		e.until(`hermes.state(s).state == "running"`)
+		e.lua(`hermes.cancel(s)`)
+		e.until(`vim.iter(notes):any(function(n) return n:find("has not stopped 100ms after cancel", 1, true) ~= nil end)`)
+		e.until(`done.turn`)
 	})
 }
 
@@ -173,20 +208,5 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 		e.until("#notes == 4")
 		e.is(`vim.iter(notes):all(function(n) return not n:find("\n") and n:find("AgentTextMessage") ~= nil end)`, true)
 		e.is("vim.api.nvim_get_mode().blocking", false)
-	})
-}
-
-func TestAgentsEndWithNeovim(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.open()
-		host := e.hostPID()
-		children := childrenOf(t, host)
-		if len(children) == 0 {
-			t.Fatal("the host has no agent")
-		}
-		e.v.Close()
-		for _, pid := range append(children, host) {
-			waitGone(t, pid)
-		}
 	})
 }

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
 )
 
 // Protocol numbers the messages between this package and lua/hermes/rpc.lua;
@@ -164,7 +166,15 @@ func (h *Host) handle(op, id, text string) {
 	default:
 		err = &opError{Kind: "invalid", Message: fmt.Sprintf("the host does not know the operation %q; rebuild it to match the plugin", op)}
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case op == "setup": // nobody waits for its end
+		h.notice("error", "setup: %v; the configuration is what it was", err)
+	case op == "respond":
+		h.notice("error", "the answer to %s: %v", id, err)
+		h.asks.answer(id, answer{By: "host", Error: &acp.Error{
+			Code: acp.ErrorCodeInternalError, Message: "the editor's answer cannot be read"}})
+	default:
 		h.fail(id, err)
 	}
 }

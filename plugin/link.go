@@ -32,7 +32,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 		}},
 		Conn: runtime.Options{
 			// What waits here waits for Neovim, behind the queue.
-			Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20},
+			Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.host.timeouts().newSession()},
 			Logger:  c.host.log.With("agent", c.name),
 			OnFault: c.fault,
 			Tap:     c.tap,

@@ -86,7 +86,7 @@ hermes.setup({
   host = { cmd = { exe } },
   agents = {
     tester = agent(""), second = agent(""), help = agent("help"), exit = agent("exit"),
-    options = agent("options"), plain = agent("plain"), mute = agent("mute"), version = agent("version"),
+    options = agent("options"), plain = agent("plain"), mute = agent("mute"), hung = agent("hung"), version = agent("version"),
     missing = { command = "no-such-program" },
   },
 })`, exe)

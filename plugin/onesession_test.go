@@ -36,6 +36,7 @@ end`, exe, quirk)
 	e.is("{ done.a.err == nil, done.b.err == nil }", []bool{true, true})
 }
 
+// R08 of the conformance list.
 func TestAnAgentThatMixesSessionsUpGetsAProcessForEach(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.mixed(true)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -37,6 +38,7 @@ type session struct {
 	asked   int           // permission and elicitation requests that wait
 	roots   []string      // absolute folders the agent may read and write
 	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
+	heard   atomic.Uint64 // counts what the agent said
 
 	calls     *history.State // tool calls of the turn
 	executing bool           // the user allowed one of them to execute something
@@ -221,6 +223,7 @@ func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
 		return r, nil
 	default:
 	}
+	s.conn.host.start(func() { s.watchSilence(t) })
 	var raw acp.Raw
 	if err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw); err != nil {
 		return r, err

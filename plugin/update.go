@@ -38,6 +38,7 @@ func (c *connection) update(n *acp.SessionNotification) {
 }
 
 func (s *session) update(n *acp.SessionNotification) {
+	s.heard.Add(1)
 	s.noteCall(n.Update)
 	raw := acp.AppendSessionUpdate(nil, n.Update)
 	o := from(n.AppendJSON(nil))
@@ -45,6 +46,7 @@ func (s *session) update(n *acp.SessionNotification) {
 		o.strs("cleared", names)
 	}
 	s.push(eventOf(n.Update, raw), o)
+	s.foreign(n.Update)
 }
 
 // release gives Neovim the updates of a session that has become known. The

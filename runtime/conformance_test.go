@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 	for _, part := range []struct {
 		format string
 		last   int
-	}{{"C%03d", 182}, {"R%02d", 15}, {"F%02d", 10}} {
+	}{{"C%03d", 182}, {"R%02d", 15}, {"F%02d", 11}, {"T%02d", 44}} {
 		for n := 1; n <= part.last; n++ {
 			number := fmt.Sprintf(part.format, n)
 			if expected >= len(rules) || rules[expected].number != number {
@@ -107,14 +107,26 @@ func readRules(t *testing.T) []rule {
 
 var testFunc = regexp.MustCompile(`(?m)^(?:// ([CRFT]\d+(?:, [CRFT]\d+)*) of the conformance list\.\n)?func ((?:Test|Example|Fuzz)\w*)\(`)
 
-// testsIn finds the tests of a folder, with the rules they say they are for.
+var luaSpec = regexp.MustCompile(`\bit\("([^"]+)"`)
+
+// testsIn finds the tests of a folder, or of a file of Lua specs, with the rules they say they are for.
 func testsIn(t *testing.T, dir string) map[string][]string {
 	t.Helper()
+	found := map[string][]string{}
+	if strings.HasSuffix(dir, ".lua") {
+		text, err := os.ReadFile(filepath.Join("..", dir))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, m := range luaSpec.FindAllSubmatch(text, -1) {
+			found[string(m[1])] = nil
+		}
+		return found
+	}
 	files, err := filepath.Glob(filepath.Join("..", dir, "*_test.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := map[string][]string{}
 	for _, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
@@ -138,7 +150,7 @@ func conformance(rules []rule) string {
 	}
 	fmt.Fprintf(&b, "<!-- Made from runtime/testdata/conformance.tsv by go test ./runtime -run Conformance -update; do not edit. -->\n\n# Conformance\n\n")
 	fmt.Fprintf(&b, "What a client, an agent and a server of the protocol must do, and the tests that show that Hermes does: %d of %d rules. The others say why there is no test. A test checks that every test named here exists.\n", proven, len(rules))
-	titles := map[byte]string{'C': "The protocol and its transports", 'R': "What real agents do", 'F': "Faults"}
+	titles := map[byte]string{'C': "The protocol and its transports", 'R': "What real agents do", 'F': "Faults", 'T': "Threats"}
 	var part byte
 	for _, r := range rules {
 		if r.number[0] != part {

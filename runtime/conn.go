@@ -237,13 +237,18 @@ func wait(done <-chan struct{}, limit time.Duration) {
 // Call sends a request and decodes the answer into result, which may be nil
 // when the answer does not matter. An error answer of the peer is returned as
 // *acp.Error, everything else that can go wrong is not: *ClosedError,
-// *TooLargeError, *MalformedError, *ResultError, *BacklogError, or the error of
-// ctx. When ctx ends Call returns at once and the peer is sent $/cancel_request.
+// *TooLargeError, *TooDeepError, *MalformedError, *ResultError, *BacklogError,
+// *TimeoutError, or the error of ctx. When ctx ends Call returns at once and the
+// peer is sent $/cancel_request; so it does when the answer to initialize or
+// session/new takes longer than Limits says and ctx has no deadline of its own.
 //
 // See https://agentclientprotocol.com/protocol/overview.
 func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("%s: %w", method, err)
+	}
+	if limit := c.lim.patience(ctx, method); limit > 0 {
+		return c.callWithin(ctx, limit, method, params, result)
 	}
 	from, req := c.handling(ctx)
 	if req != nil {
@@ -253,10 +258,9 @@ func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, res
 	buf := newBuffer()
 	var at int
 	buf.b, at = appendMessage(buf.b, k.id, method, params)
-	if len(buf.b) > c.lim.Message {
-		err := fmt.Errorf("%s: %w", method, &TooLargeError{Limit: c.lim.Message, Size: len(buf.b)})
+	if err := c.lim.sendable(buf.b); err != nil {
 		buf.free()
-		return err
+		return fmt.Errorf("%s: %w", method, err)
 	}
 	k.session = sessionOf(buf.b[at:])
 	if err := c.calls.add(k); err != nil {
@@ -335,10 +339,9 @@ func (c *Conn) Notify(ctx context.Context, method string, params acp.Appender) e
 	buf := newBuffer()
 	var at int
 	buf.b, at = appendMessage(buf.b, 0, method, params)
-	if len(buf.b) > c.lim.Message {
-		err := fmt.Errorf("%s: %w", method, &TooLargeError{Limit: c.lim.Message, Size: len(buf.b)})
+	if err := c.lim.sendable(buf.b); err != nil {
 		buf.free()
-		return err
+		return fmt.Errorf("%s: %w", method, err)
 	}
 	var err error
 	if method == acp.MethodSessionCancel {

@@ -84,7 +84,7 @@ func TestLinesThatAreNoMessages(t *testing.T) {
 	} {
 		for _, side := range []string{"server", "client"} {
 			t.Run(test.name+"/"+side, func(t *testing.T) {
-				c, w := dial(t, echo, runtime.Options{Server: side == "server"})
+				c, w := dial(t, echo, runtime.Options{Server: side == "server", Limits: runtime.Limits{SendDepth: 512}})
 				want := test.client
 				if side == "server" {
 					want = test.server

@@ -158,8 +158,10 @@ func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
 	if err == nil && c.opts.Handshake {
 		err = c.checkNullID(req, answer.b[head:])
 	}
-	if err == nil && len(answer.b) > c.lim.Message {
-		err = fmt.Errorf("%s: answer: %w", req.method, &TooLargeError{Limit: c.lim.Message, Size: len(answer.b)})
+	if err == nil {
+		if err = c.lim.sendable(answer.b); err != nil {
+			err = fmt.Errorf("%s: answer: %w", req.method, err)
+		}
 	}
 	if c.opts.Handshake && req.method == acp.MethodInitialize {
 		var result []byte // read before the answer is queued, so that the next request is in time
@@ -239,7 +241,7 @@ func (c *Conn) errorFor(req *request, err error) *acp.Error {
 		c.fault(FaultHandler, err, req.buf.b)
 		return &acp.Error{Code: acp.ErrorCodeInternalError, Message: "internal error"}
 	case errors.As(err, &theirs):
-		return theirs
+		return c.sendableError(req, theirs)
 	case errors.Is(err, ErrRequestCancelled), errors.Is(err, context.Canceled) && req.ctx.Err() != nil:
 		return &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: "request cancelled"}
 	}

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 )
 
 // SourcesFile is the name of the record below.
@@ -16,7 +17,15 @@ type Sources struct {
 	License string   `json:"license"` // SPDX identifier
 	Author  string   `json:"author"`
 	Schemas []Source `json:"schemas"` // one for each edition, in order of Editions
+
+	// Prose has the sha256 of each overlay file that holds what specupdate
+	// found in the prose of the originals.
+	Prose map[string]string `json:"prose"`
 }
+
+// ProseFiles are the overlay files that are found, not written: what they hold
+// is in no schema, so that only these sums tell that something is missing.
+var ProseFiles = []string{PatchesFile, DefaultsFile, PagesFile}
 
 // Source is one schema.
 type Source struct {
@@ -52,6 +61,21 @@ func (s *Sources) Verify() error {
 		}
 		if got := Sum(e.Bytes()); got != f.Reduced {
 			return fmt.Errorf("schema/%s: was changed by hand (sha256 %s, %s says %s): run specupdate", f.Path, got, SourcesFile, f.Reduced)
+		}
+	}
+	return nil
+}
+
+// VerifyProse reports an overlay file of fsys that is not what specupdate found.
+func (s *Sources) VerifyProse(fsys fs.FS) error {
+	for _, name := range ProseFiles {
+		b, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return fmt.Errorf("schema/%w", err)
+		}
+		if got := Sum(b); got != s.Prose[name] {
+			return fmt.Errorf("schema/%s: lacks or adds something to what the prose of %s %s says (sha256 %s, %s says %s): undo the edit, or run go run ./tools/specupdate %s to write it anew; what it does not find needs a rule in tools/specupdate/prose.go",
+				name, s.Package, s.Version, got, SourcesFile, s.Prose[name], s.Version)
 		}
 	}
 	return nil

@@ -24,7 +24,22 @@ describe("setup", function()
     fails("handlers.X must be a function", hermes.setup, { handlers = { X = 1 } })
     fails("agents.a must be a table", hermes.setup, { agents = { a = "cmd" } })
     fails('unknown key "agents.a.cmd"', hermes.setup, { agents = { a = { cmd = "x" } } })
-    fails("agents.a.args must be a table", hermes.setup, { agents = { a = { args = "x" } } })
+    fails("agents must have names", hermes.setup, { agents = { { command = "x" } } })
+    for _, wrong in ipairs({
+      { "args must be a list of strings", { args = "x" } },
+      { "args must be a list of strings", { args = { "a", 1 } } },
+      { "args must be a list of strings", { args = { a = "b" } } },
+      { "pass_env must be a list of strings", { pass_env = { 1 } } },
+      { "env must be a table of strings by name", { env = { "A=b" } } },
+      { "env must be a table of strings by name, not { A = 1 }", { env = { A = 1 } } },
+      { "headers must be a table of strings by name", { headers = { { "a" } } } },
+      { "port must be a number from 1 to 65535, not 0.5", { port = 0.5 } },
+    }) do
+      fails("agents.a." .. wrong[1], hermes.setup, { agents = { a = wrong[2] } })
+    end
+    fails("timeouts.answer must be a whole number", hermes.setup, { timeouts = { answer = 0.5 } })
+    fails("timeouts.cancel must be a whole number", hermes.setup, { timeouts = { cancel = -1 } })
+    fails("root_markers must be a list of strings", hermes.setup, { root_markers = { 1 } })
     fails(
       'agents.a.quirks.missing_file must be "error" or "empty", not "gone"',
       hermes.setup,
@@ -61,7 +76,11 @@ describe("setup", function()
         action = "allow",
         path = { "/w" },
       },
-      ["permissions.rules[1].command must be a list of words"] = { action = "allow", command = {} },
+      ["permissions.rules[1].command must hold"] = { action = "allow", command = {} },
+      ["permissions.rules[1].command must be a list of strings"] = {
+        action = "allow",
+        command = "git",
+      },
       ["permissions.rules[1]: rules of setup() hold always"] = { action = "deny", scope = "once" },
       ["permissions.rules[1] must be a table"] = "allow",
     }) do
@@ -74,7 +93,9 @@ describe("setup", function()
       hermes.setup,
       { agents = { a = { reconnect = {} } } }
     )
-    fails("host.cmd must be a table", hermes.setup, { host = { cmd = "x" } })
+    for _, cmd in ipairs({ "x", {}, { "" }, { 1 } }) do
+      fails("host.cmd must be a list of strings", hermes.setup, { host = { cmd = cmd } })
+    end
     fails("expected a table", hermes.setup, "x")
     eq(require("hermes.config").get(), require("hermes.config").defaults)
   end)
@@ -111,9 +132,36 @@ describe("arguments", function()
     fails('unknown protocol "smoke"', hermes.connect, "x", { protocol = "smoke" })
     fails('unknown protocol "smoke"', hermes.connect, "x", "smoke")
     fails("port must be a number", hermes.connect, "x", { protocol = "tcp", port = "80" })
+    fails("expected a table of options", hermes.connect, { agent = "x" }, 5)
+    fails("the names of agents must be", hermes.disconnect, 5)
+    fails("the names of agents must be", hermes.disconnect, { "a", 5 })
+    fails("the name of the agent must be a string", hermes.logout, 5)
+    fails("cwd must be a string", hermes.create_session, { cwd = 5 })
+    fails("mcp_servers must be a table", hermes.create_session, { mcp_servers = "x" })
+    fails("the id of the session must be a string", hermes.delete_session)
+    fails("the id of the session must be a string", hermes.delete_session, {})
+    fails("the ids of sessions must be", hermes.delete_session, { "a", 5 })
+    fails("the option must be a table", hermes.set_config_option, "s", 5)
+    fails("the value must be a string", hermes.set_config_option, "s", { id = "x" })
+    fails("on_done must be a function", hermes.prompt, "s", "x", { on_done = "f" })
+    fails("agent must be a string", hermes.cancel, "s", { agent = 5 })
+    fails("the params must be a table", hermes.request, nil, "x", 5)
+    fails("on_done must be a function", hermes.request, nil, "x", {}, "f")
+    fails("the params must be a table", hermes.notify, nil, "x", 5)
+    fails("hermes.session_list: the params must be a table", hermes.session_list, 5)
+    fails("hermes.session_list: on_done must be", hermes.session_list, {}, { on_done = 5 })
+    fails("the id of the session must be a string", hermes.state, 5)
+    fails("the id of the request must be a string", hermes.respond)
+    fails("the id of the request must be a string", hermes.reject, 5)
+    fails("the code must be a whole number", hermes.reject, "r", "no", "x")
+    fails("the message must be a string", hermes.reject, "r", {})
+    fails("expected the names of events", hermes.on, {}, print)
+    fails("expected a function", hermes.once, "AgentPlan", 5)
+    fails("expected the names of events", hermes.create_autocmd, {}, { callback = print })
+    fails("expected a table of options", hermes.create_autocmd, "AgentPlan")
     fails('unknown key "prot"', hermes.connect, "x", { prot = "tcp" })
     fails("the model must be a string", hermes.set_model, "s", nil)
-    fails("args must be a table", hermes.connect, "x", { args = "y" })
+    fails("args must be a list of strings", hermes.connect, "x", { args = "y" })
     fails("the id of the session must be a string", hermes.prompt, nil, "x")
     fails("the prompt is empty", hermes.prompt, "s", {})
     fails("a block is a string or a table with a type", hermes.prompt, "s", { 7 })

@@ -2769,7 +2769,7 @@ func CheckContentBlock(v ContentBlock) []acp.Violation {
 
 func checkEmbeddedResourceResource(c *jx.Check, v EmbeddedResourceResource) {
 	if v == nil {
-		c.Add("required", "want a EmbeddedResourceResource")
+		c.Add("required", "want an EmbeddedResourceResource")
 		return
 	}
 	v.check(c)
@@ -2800,7 +2800,7 @@ func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationR
 
 func checkElicitationPropertySchema(c *jx.Check, v ElicitationPropertySchema) {
 	if v == nil {
-		c.Add("required", "want a ElicitationPropertySchema")
+		c.Add("required", "want an ElicitationPropertySchema")
 		return
 	}
 	v.check(c)
@@ -2830,7 +2830,7 @@ func CheckMultiSelectItems(v MultiSelectItems) []acp.Violation {
 
 func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) {
 	if v == nil {
-		c.Add("required", "want a ElicitationFormModeVariant")
+		c.Add("required", "want an ElicitationFormModeVariant")
 		return
 	}
 	v.check(c)
@@ -2838,7 +2838,7 @@ func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) 
 
 func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	if v == nil {
-		c.Add("required", "want a ElicitationURLModeVariant")
+		c.Add("required", "want an ElicitationURLModeVariant")
 		return
 	}
 	v.check(c)
@@ -2846,7 +2846,7 @@ func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 
 func checkAuthMethod(c *jx.Check, v AuthMethod) {
 	if v == nil {
-		c.Add("required", "want a AuthMethod")
+		c.Add("required", "want an AuthMethod")
 		return
 	}
 	v.check(c)
@@ -2945,7 +2945,7 @@ func CheckPlanUpdateContent(v PlanUpdateContent) []acp.Violation {
 
 func checkAvailableCommandInput(c *jx.Check, v AvailableCommandInput) {
 	if v == nil {
-		c.Add("required", "want a AvailableCommandInput")
+		c.Add("required", "want an AvailableCommandInput")
 		return
 	}
 	v.check(c)
@@ -2975,7 +2975,7 @@ func CheckStateUpdate(v StateUpdate) []acp.Violation {
 
 func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 	if v == nil {
-		c.Add("required", "want a IdleStateUpdateVariant")
+		c.Add("required", "want an IdleStateUpdateVariant")
 		return
 	}
 	v.check(c)
@@ -2983,7 +2983,7 @@ func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 
 func checkMCPServer(c *jx.Check, v MCPServer) {
 	if v == nil {
-		c.Add("required", "want a MCPServer")
+		c.Add("required", "want an MCPServer")
 		return
 	}
 	v.check(c)
@@ -3034,7 +3034,7 @@ func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationRespo
 
 func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	if v == nil {
-		c.Add("required", "want a ElicitationContentValue")
+		c.Add("required", "want an ElicitationContentValue")
 		return
 	}
 	v.check(c)

@@ -4,6 +4,9 @@ package unstable
 
 // ToolKind: what a tool does, so that clients can choose icons and layout.
 // Decoding refuses other values.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#creating
 type ToolKind string
 
 // The values of ToolKind.
@@ -44,6 +47,9 @@ func (v ToolKind) Known() bool {
 
 // ToolCallStatus: how far a tool call got.
 // Decoding refuses other values.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#status
 type ToolCallStatus string
 
 // The values of ToolCallStatus.
@@ -69,6 +75,9 @@ func (v ToolCallStatus) Known() bool {
 
 // Role: a side of the conversation.
 // Decoding refuses other values.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type Role string
 
 // The values of Role.
@@ -90,6 +99,9 @@ func (v Role) Known() bool {
 
 // PermissionOptionKind: what an answer to a permission request means.
 // Decoding refuses other values.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type PermissionOptionKind string
 
 // The values of PermissionOptionKind.
@@ -115,6 +127,9 @@ func (v PermissionOptionKind) Known() bool {
 
 // ElicitationSchemaType: the JSON Schema type of a form.
 // Decoding refuses other values.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationSchemaType string
 
 // The values of ElicitationSchemaType.
@@ -134,6 +149,9 @@ func (v ElicitationSchemaType) Known() bool {
 
 // StringFormat: the kind of text that a field expects.
 // Decoding refuses other values.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type StringFormat string
 
 // The values of StringFormat.
@@ -160,6 +178,9 @@ func (v StringFormat) Known() bool {
 // LLMProtocol: the API protocol of a model provider. Names with a leading `_` are free for
 // extensions.
 // Other values are kept; Known tells.
+//
+// Part of providers/list and providers/set, in both directions.
+// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type LLMProtocol string
 
 // The values of LLMProtocol.
@@ -187,6 +208,9 @@ func (v LLMProtocol) Known() bool {
 
 // AuthState: whether the user is signed in.
 // Other values are kept; Known tells.
+//
+// Part of auth/status and auth/status_update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthState string
 
 // The values of AuthState.
@@ -213,6 +237,9 @@ func (v AuthState) Known() bool {
 // SessionConfigOptionCategory: what a config option is about. A hint for display; nothing may
 // depend on it. Names with a leading `_` are free for extensions.
 // Other values are kept; Known tells.
+//
+// Part of 6 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigOptionCategory string
 
 // The values of SessionConfigOptionCategory.
@@ -239,6 +266,9 @@ func (v SessionConfigOptionCategory) Known() bool {
 // SessionStatus: where a session is kept at the moment: in memory, or only in the agent's
 // store.
 // Other values are kept; Known tells.
+//
+// Part of session/status, agent to client.
+// Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatus string
 
 // The values of SessionStatus.
@@ -261,6 +291,9 @@ func (v SessionStatus) Known() bool {
 
 // StopReason: why a turn ended.
 // Decoding refuses other values.
+//
+// Part of session/prompt, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#stop-reasons
 type StopReason string
 
 // The values of StopReason.
@@ -290,6 +323,9 @@ func (v StopReason) Known() bool {
 
 // PlanEntryPriority: how important a step of a plan is.
 // Decoding refuses other values.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries
 type PlanEntryPriority string
 
 // The values of PlanEntryPriority.
@@ -313,6 +349,9 @@ func (v PlanEntryPriority) Known() bool {
 
 // PlanEntryStatus: how far a step of a plan got.
 // Decoding refuses other values.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries
 type PlanEntryStatus string
 
 // The values of PlanEntryStatus.
@@ -336,6 +375,9 @@ func (v PlanEntryStatus) Known() bool {
 
 // NoticeSeverity: how serious a notice is. Show unknown values like `info`.
 // Other values are kept; Known tells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type NoticeSeverity string
 
 // The values of NoticeSeverity.
@@ -359,6 +401,9 @@ func (v NoticeSeverity) Known() bool {
 
 // CompactionStatus: how far a context compaction got.
 // Other values are kept; Known tells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionStatus string
 
 // The values of CompactionStatus.
@@ -384,6 +429,9 @@ func (v CompactionStatus) Known() bool {
 
 // SystemPromptMode: how the client's instructions combine with the agent's own.
 // Other values are kept; Known tells.
+//
+// Part of session/fork, session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SystemPromptMode string
 
 // The values of SystemPromptMode.
@@ -406,6 +454,9 @@ func (v SystemPromptMode) Known() bool {
 
 // SessionArchiveFilter: which sessions to list. An unknown value is an error -32602.
 // Other values are kept; Known tells.
+//
+// Part of session/list, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-list
 type SessionArchiveFilter string
 
 // The values of SessionArchiveFilter.

@@ -7,6 +7,61 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
+// NewWriteTextFileRequest returns a WriteTextFileRequest with its required members.
+func NewWriteTextFileRequest(sessionID SessionID, path string, content string) *WriteTextFileRequest {
+	return &WriteTextFileRequest{SessionID: sessionID, Path: path, Content: content}
+}
+
+// NewReadTextFileRequest returns a ReadTextFileRequest with its required members.
+func NewReadTextFileRequest(sessionID SessionID, path string) *ReadTextFileRequest {
+	return &ReadTextFileRequest{SessionID: sessionID, Path: path}
+}
+
+// NewRequestPermissionRequest returns a RequestPermissionRequest with its required members.
+func NewRequestPermissionRequest(sessionID SessionID, toolCall ToolCallUpdate, options []PermissionOption) *RequestPermissionRequest {
+	return &RequestPermissionRequest{SessionID: sessionID, ToolCall: toolCall, Options: options}
+}
+
+// NewToolCallUpdate returns a ToolCallUpdate with its required members.
+func NewToolCallUpdate(toolCallID ToolCallID) *ToolCallUpdate {
+	return &ToolCallUpdate{ToolCallID: toolCallID}
+}
+
+// NewTextContent returns a TextContent with its required members.
+func NewTextContent(text string) *TextContent {
+	return &TextContent{Text: text}
+}
+
+// NewImageContent returns an ImageContent with its required members.
+func NewImageContent(data string, mimeType string) *ImageContent {
+	return &ImageContent{Data: data, MimeType: mimeType}
+}
+
+// NewAudioContent returns an AudioContent with its required members.
+func NewAudioContent(data string, mimeType string) *AudioContent {
+	return &AudioContent{Data: data, MimeType: mimeType}
+}
+
+// NewResourceLink returns a ResourceLink with its required members.
+func NewResourceLink(name string, uri string) *ResourceLink {
+	return &ResourceLink{Name: name, URI: uri}
+}
+
+// NewTextResourceContents returns a TextResourceContents with its required members.
+func NewTextResourceContents(text string, uri string) *TextResourceContents {
+	return &TextResourceContents{Text: text, URI: uri}
+}
+
+// NewBlobResourceContents returns a BlobResourceContents with its required members.
+func NewBlobResourceContents(blob string, uri string) *BlobResourceContents {
+	return &BlobResourceContents{Blob: blob, URI: uri}
+}
+
+// NewEmbeddedResource returns an EmbeddedResource with its required members.
+func NewEmbeddedResource(resource EmbeddedResourceResource) *EmbeddedResource {
+	return &EmbeddedResource{Resource: resource}
+}
+
 // NewContent returns a Content with its required members.
 func NewContent(content ContentBlock) *Content {
 	return &Content{Content: content}
@@ -22,54 +77,65 @@ func NewTerminal(terminalID TerminalID) *Terminal {
 	return &Terminal{TerminalID: terminalID}
 }
 
-// NewTextContent returns a TextContent with its required members.
-func NewTextContent(text string) *TextContent {
-	return &TextContent{Text: text}
+// NewToolCallLocation returns a ToolCallLocation with its required members.
+func NewToolCallLocation(path string) *ToolCallLocation {
+	return &ToolCallLocation{Path: path}
 }
 
-// NewImageContent returns a ImageContent with its required members.
-func NewImageContent(data string, mimeType string) *ImageContent {
-	return &ImageContent{Data: data, MimeType: mimeType}
+// NewPermissionOption returns a PermissionOption with its required members.
+func NewPermissionOption(optionID PermissionOptionID, name string, kind PermissionOptionKind) *PermissionOption {
+	return &PermissionOption{OptionID: optionID, Name: name, Kind: kind}
 }
 
-// NewAudioContent returns a AudioContent with its required members.
-func NewAudioContent(data string, mimeType string) *AudioContent {
-	return &AudioContent{Data: data, MimeType: mimeType}
+// NewCreateTerminalRequest returns a CreateTerminalRequest with its required members.
+func NewCreateTerminalRequest(sessionID SessionID, command string) *CreateTerminalRequest {
+	return &CreateTerminalRequest{SessionID: sessionID, Command: command}
 }
 
-// NewResourceLink returns a ResourceLink with its required members.
-func NewResourceLink(name string, uri string) *ResourceLink {
-	return &ResourceLink{Name: name, URI: uri}
+// NewEnvVariable returns an EnvVariable with its required members.
+func NewEnvVariable(name string, value string) *EnvVariable {
+	return &EnvVariable{Name: name, Value: value}
 }
 
-// NewEmbeddedResource returns a EmbeddedResource with its required members.
-func NewEmbeddedResource(resource EmbeddedResourceResource) *EmbeddedResource {
-	return &EmbeddedResource{Resource: resource}
+// NewTerminalOutputRequest returns a TerminalOutputRequest with its required members.
+func NewTerminalOutputRequest(sessionID SessionID, terminalID TerminalID) *TerminalOutputRequest {
+	return &TerminalOutputRequest{SessionID: sessionID, TerminalID: terminalID}
 }
 
-// NewTextResourceContents returns a TextResourceContents with its required members.
-func NewTextResourceContents(text string, uri string) *TextResourceContents {
-	return &TextResourceContents{Text: text, URI: uri}
+// NewReleaseTerminalRequest returns a ReleaseTerminalRequest with its required members.
+func NewReleaseTerminalRequest(sessionID SessionID, terminalID TerminalID) *ReleaseTerminalRequest {
+	return &ReleaseTerminalRequest{SessionID: sessionID, TerminalID: terminalID}
 }
 
-// NewBlobResourceContents returns a BlobResourceContents with its required members.
-func NewBlobResourceContents(blob string, uri string) *BlobResourceContents {
-	return &BlobResourceContents{Blob: blob, URI: uri}
+// NewWaitForTerminalExitRequest returns a WaitForTerminalExitRequest with its required
+// members.
+func NewWaitForTerminalExitRequest(sessionID SessionID, terminalID TerminalID) *WaitForTerminalExitRequest {
+	return &WaitForTerminalExitRequest{SessionID: sessionID, TerminalID: terminalID}
 }
 
-// NewElicitationSessionScope returns a ElicitationSessionScope with its required members.
+// NewKillTerminalRequest returns a KillTerminalRequest with its required members.
+func NewKillTerminalRequest(sessionID SessionID, terminalID TerminalID) *KillTerminalRequest {
+	return &KillTerminalRequest{SessionID: sessionID, TerminalID: terminalID}
+}
+
+// NewCreateElicitationRequest returns a CreateElicitationRequest with its required members.
+func NewCreateElicitationRequest(message string, variant CreateElicitationRequestVariant) *CreateElicitationRequest {
+	return &CreateElicitationRequest{Message: message, Variant: variant}
+}
+
+// NewElicitationSessionScope returns an ElicitationSessionScope with its required members.
 func NewElicitationSessionScope(sessionID SessionID) *ElicitationSessionScope {
 	return &ElicitationSessionScope{SessionID: sessionID}
 }
 
-// NewElicitationRequestScope returns a ElicitationRequestScope with its required members.
+// NewElicitationRequestScope returns an ElicitationRequestScope with its required members.
 func NewElicitationRequestScope(requestID acp.RequestID) *ElicitationRequestScope {
 	return &ElicitationRequestScope{RequestID: requestID}
 }
 
-// NewMultiSelectPropertySchema returns a MultiSelectPropertySchema with its required members.
-func NewMultiSelectPropertySchema(items MultiSelectItems) *MultiSelectPropertySchema {
-	return &MultiSelectPropertySchema{Items: items}
+// NewEnumOption returns an EnumOption with its required members.
+func NewEnumOption(const_ string, title string) *EnumOption {
+	return &EnumOption{Const: const_, Title: title}
 }
 
 // NewStringMultiSelectItems returns a StringMultiSelectItems with its required members.
@@ -82,14 +148,99 @@ func NewTitledMultiSelectItems(anyOf []EnumOption) *TitledMultiSelectItems {
 	return &TitledMultiSelectItems{AnyOf: anyOf}
 }
 
-// NewAuthMethodTerminal returns a AuthMethodTerminal with its required members.
+// NewMultiSelectPropertySchema returns a MultiSelectPropertySchema with its required members.
+func NewMultiSelectPropertySchema(items MultiSelectItems) *MultiSelectPropertySchema {
+	return &MultiSelectPropertySchema{Items: items}
+}
+
+// NewElicitationFormMode returns an ElicitationFormMode with its required members.
+func NewElicitationFormMode(requestedSchema ElicitationSchema, variant ElicitationFormModeVariant) *ElicitationFormMode {
+	return &ElicitationFormMode{RequestedSchema: requestedSchema, Variant: variant}
+}
+
+// NewElicitationURLMode returns an ElicitationURLMode with its required members.
+func NewElicitationURLMode(elicitationID ElicitationID, url string, variant ElicitationURLModeVariant) *ElicitationURLMode {
+	return &ElicitationURLMode{ElicitationID: elicitationID, URL: url, Variant: variant}
+}
+
+// NewMessageMCPRequest returns a MessageMCPRequest with its required members.
+func NewMessageMCPRequest(serverID MCPServerACPID, requestID MCPRequestID, method string) *MessageMCPRequest {
+	return &MessageMCPRequest{ServerID: serverID, RequestID: requestID, Method: method}
+}
+
+// NewInitializeResponse returns an InitializeResponse with its required members.
+func NewInitializeResponse(protocolVersion ProtocolVersion) *InitializeResponse {
+	return &InitializeResponse{ProtocolVersion: protocolVersion}
+}
+
+// NewAuthMethodTerminal returns an AuthMethodTerminal with its required members.
 func NewAuthMethodTerminal(id AuthMethodID, name string) *AuthMethodTerminal {
 	return &AuthMethodTerminal{ID: id, Name: name}
 }
 
-// NewAuthMethodAgent returns a AuthMethodAgent with its required members.
+// NewAuthMethodAgent returns an AuthMethodAgent with its required members.
 func NewAuthMethodAgent(id AuthMethodID, name string) *AuthMethodAgent {
 	return &AuthMethodAgent{ID: id, Name: name}
+}
+
+// NewImplementation returns an Implementation with its required members.
+func NewImplementation(name string, version string) *Implementation {
+	return &Implementation{Name: name, Version: version}
+}
+
+// NewListProvidersResponse returns a ListProvidersResponse with its required members.
+func NewListProvidersResponse(providers []ProviderInfo) *ListProvidersResponse {
+	return &ListProvidersResponse{Providers: providers}
+}
+
+// NewProviderInfo returns a ProviderInfo with its required members.
+func NewProviderInfo(providerID ProviderID, supported []LLMProtocol, required bool) *ProviderInfo {
+	return &ProviderInfo{ProviderID: providerID, Supported: supported, Required: required}
+}
+
+// NewProviderCurrentConfig returns a ProviderCurrentConfig with its required members.
+func NewProviderCurrentConfig(apiType LLMProtocol, baseURL string) *ProviderCurrentConfig {
+	return &ProviderCurrentConfig{APIType: apiType, BaseURL: baseURL}
+}
+
+// NewAuthStatusResponse returns an AuthStatusResponse with its required members.
+func NewAuthStatusResponse(state AuthState) *AuthStatusResponse {
+	return &AuthStatusResponse{State: state}
+}
+
+// NewAuthAccount returns an AuthAccount with its required members.
+func NewAuthAccount(label string) *AuthAccount {
+	return &AuthAccount{Label: label}
+}
+
+// NewNewSessionResponse returns a NewSessionResponse with its required members.
+func NewNewSessionResponse(sessionID SessionID) *NewSessionResponse {
+	return &NewSessionResponse{SessionID: sessionID}
+}
+
+// NewSessionModeState returns a SessionModeState with its required members.
+func NewSessionModeState(currentModeID SessionModeID, availableModes []SessionMode) *SessionModeState {
+	return &SessionModeState{CurrentModeID: currentModeID, AvailableModes: availableModes}
+}
+
+// NewSessionMode returns a SessionMode with its required members.
+func NewSessionMode(id SessionModeID, name string) *SessionMode {
+	return &SessionMode{ID: id, Name: name}
+}
+
+// NewSessionConfigOption returns a SessionConfigOption with its required members.
+func NewSessionConfigOption(id SessionConfigID, name string, variant SessionConfigOptionVariant) *SessionConfigOption {
+	return &SessionConfigOption{ID: id, Name: name, Variant: variant}
+}
+
+// NewSessionConfigSelectOption returns a SessionConfigSelectOption with its required members.
+func NewSessionConfigSelectOption(value SessionConfigValueID, name string) *SessionConfigSelectOption {
+	return &SessionConfigSelectOption{Value: value, Name: name}
+}
+
+// NewSessionConfigSelectGroup returns a SessionConfigSelectGroup with its required members.
+func NewSessionConfigSelectGroup(group SessionConfigGroupID, name string, options []SessionConfigSelectOption) *SessionConfigSelectGroup {
+	return &SessionConfigSelectGroup{Group: group, Name: name, Options: options}
 }
 
 // NewSessionConfigSelect returns a SessionConfigSelect with its required members.
@@ -102,19 +253,55 @@ func NewSessionConfigBoolean(currentValue bool) *SessionConfigBoolean {
 	return &SessionConfigBoolean{CurrentValue: currentValue}
 }
 
-// NewUserMessageChunk returns a UserMessageChunk with its required members.
-func NewUserMessageChunk(content ContentBlock) *UserMessageChunk {
-	return &UserMessageChunk{Content: content}
+// NewListSessionsResponse returns a ListSessionsResponse with its required members.
+func NewListSessionsResponse(sessions []SessionInfo) *ListSessionsResponse {
+	return &ListSessionsResponse{Sessions: sessions}
 }
 
-// NewAgentMessageChunk returns a AgentMessageChunk with its required members.
-func NewAgentMessageChunk(content ContentBlock) *AgentMessageChunk {
-	return &AgentMessageChunk{Content: content}
+// NewSessionInfo returns a SessionInfo with its required members.
+func NewSessionInfo(sessionID SessionID, cwd string) *SessionInfo {
+	return &SessionInfo{SessionID: sessionID, Cwd: cwd}
 }
 
-// NewAgentThoughtChunk returns a AgentThoughtChunk with its required members.
-func NewAgentThoughtChunk(content ContentBlock) *AgentThoughtChunk {
-	return &AgentThoughtChunk{Content: content}
+// NewForkSessionResponse returns a ForkSessionResponse with its required members.
+func NewForkSessionResponse(sessionID SessionID) *ForkSessionResponse {
+	return &ForkSessionResponse{SessionID: sessionID}
+}
+
+// NewSessionStatusResponse returns a SessionStatusResponse with its required members.
+func NewSessionStatusResponse(status SessionStatus) *SessionStatusResponse {
+	return &SessionStatusResponse{Status: status}
+}
+
+// NewSetSessionTitleResponse returns a SetSessionTitleResponse with its required members.
+func NewSetSessionTitleResponse(title string) *SetSessionTitleResponse {
+	return &SetSessionTitleResponse{Title: title}
+}
+
+// NewSetSessionConfigOptionResponse returns a SetSessionConfigOptionResponse with its required
+// members.
+func NewSetSessionConfigOptionResponse(configOptions []SessionConfigOption) *SetSessionConfigOptionResponse {
+	return &SetSessionConfigOptionResponse{ConfigOptions: configOptions}
+}
+
+// NewPromptResponse returns a PromptResponse with its required members.
+func NewPromptResponse(stopReason StopReason) *PromptResponse {
+	return &PromptResponse{StopReason: stopReason}
+}
+
+// NewUsage returns a Usage with its required members.
+func NewUsage(totalTokens uint64, inputTokens uint64, outputTokens uint64) *Usage {
+	return &Usage{TotalTokens: totalTokens, InputTokens: inputTokens, OutputTokens: outputTokens}
+}
+
+// NewSessionNotification returns a SessionNotification with its required members.
+func NewSessionNotification(sessionID SessionID, update SessionUpdate) *SessionNotification {
+	return &SessionNotification{SessionID: sessionID, Update: update}
+}
+
+// NewContentChunk returns a ContentChunk with its required members.
+func NewContentChunk(content ContentBlock) *ContentChunk {
+	return &ContentChunk{Content: content}
 }
 
 // NewToolCall returns a ToolCall with its required members.
@@ -122,14 +309,29 @@ func NewToolCall(toolCallID ToolCallID, title string) *ToolCall {
 	return &ToolCall{ToolCallID: toolCallID, Title: title}
 }
 
-// NewToolCallUpdate returns a ToolCallUpdate with its required members.
-func NewToolCallUpdate(toolCallID ToolCallID) *ToolCallUpdate {
-	return &ToolCallUpdate{ToolCallID: toolCallID}
+// NewPlanEntry returns a PlanEntry with its required members.
+func NewPlanEntry(content string, priority PlanEntryPriority, status PlanEntryStatus) *PlanEntry {
+	return &PlanEntry{Content: content, Priority: priority, Status: status}
 }
 
 // NewPlan returns a Plan with its required members.
 func NewPlan(entries []PlanEntry) *Plan {
 	return &Plan{Entries: entries}
+}
+
+// NewPlanItems returns a PlanItems with its required members.
+func NewPlanItems(planID PlanID, entries []PlanEntry) *PlanItems {
+	return &PlanItems{PlanID: planID, Entries: entries}
+}
+
+// NewPlanFile returns a PlanFile with its required members.
+func NewPlanFile(planID PlanID, uri string) *PlanFile {
+	return &PlanFile{PlanID: planID, URI: uri}
+}
+
+// NewPlanMarkdown returns a PlanMarkdown with its required members.
+func NewPlanMarkdown(planID PlanID, content string) *PlanMarkdown {
+	return &PlanMarkdown{PlanID: planID, Content: content}
 }
 
 // NewPlanUpdate returns a PlanUpdate with its required members.
@@ -142,7 +344,17 @@ func NewPlanRemoved(planID PlanID) *PlanRemoved {
 	return &PlanRemoved{PlanID: planID}
 }
 
-// NewAvailableCommandsUpdate returns a AvailableCommandsUpdate with its required members.
+// NewAvailableCommand returns an AvailableCommand with its required members.
+func NewAvailableCommand(name string, description string) *AvailableCommand {
+	return &AvailableCommand{Name: name, Description: description}
+}
+
+// NewUnstructuredCommandInput returns a UnstructuredCommandInput with its required members.
+func NewUnstructuredCommandInput(hint string) *UnstructuredCommandInput {
+	return &UnstructuredCommandInput{Hint: hint}
+}
+
+// NewAvailableCommandsUpdate returns an AvailableCommandsUpdate with its required members.
 func NewAvailableCommandsUpdate(availableCommands []AvailableCommand) *AvailableCommandsUpdate {
 	return &AvailableCommandsUpdate{AvailableCommands: availableCommands}
 }
@@ -155,6 +367,11 @@ func NewCurrentModeUpdate(currentModeID SessionModeID) *CurrentModeUpdate {
 // NewConfigOptionUpdate returns a ConfigOptionUpdate with its required members.
 func NewConfigOptionUpdate(configOptions []SessionConfigOption) *ConfigOptionUpdate {
 	return &ConfigOptionUpdate{ConfigOptions: configOptions}
+}
+
+// NewCost returns a Cost with its required members.
+func NewCost(amount float64, currency string) *Cost {
+	return &Cost{Amount: amount, Currency: currency}
 }
 
 // NewUsageUpdate returns a UsageUpdate with its required members.
@@ -177,6 +394,11 @@ func NewCompactionSummaryChunk(compactionID CompactionID, content ContentBlock) 
 	return &CompactionSummaryChunk{CompactionID: compactionID, Content: content}
 }
 
+// NewIdleStateUpdate returns an IdleStateUpdate with its required members.
+func NewIdleStateUpdate(variant IdleStateUpdateVariant) *IdleStateUpdate {
+	return &IdleStateUpdate{Variant: variant}
+}
+
 // NewSubagentUpdate returns a SubagentUpdate with its required members.
 func NewSubagentUpdate(sessionID SessionID) *SubagentUpdate {
 	return &SubagentUpdate{SessionID: sessionID}
@@ -192,39 +414,127 @@ func NewSessionMessageChunk(messageID MessageID, content ContentBlock) *SessionM
 	return &SessionMessageChunk{MessageID: messageID, Content: content}
 }
 
-// NewPlanItems returns a PlanItems with its required members.
-func NewPlanItems(planID PlanID, entries []PlanEntry) *PlanItems {
-	return &PlanItems{PlanID: planID, Entries: entries}
+// NewCompleteElicitationNotification returns a CompleteElicitationNotification with its
+// required members.
+func NewCompleteElicitationNotification(elicitationID ElicitationID) *CompleteElicitationNotification {
+	return &CompleteElicitationNotification{ElicitationID: elicitationID}
 }
 
-// NewPlanFile returns a PlanFile with its required members.
-func NewPlanFile(planID PlanID, uri string) *PlanFile {
-	return &PlanFile{PlanID: planID, URI: uri}
+// NewAuthStatusUpdateNotification returns an AuthStatusUpdateNotification with its required
+// members.
+func NewAuthStatusUpdateNotification(state AuthState) *AuthStatusUpdateNotification {
+	return &AuthStatusUpdateNotification{State: state}
 }
 
-// NewPlanMarkdown returns a PlanMarkdown with its required members.
-func NewPlanMarkdown(planID PlanID, content string) *PlanMarkdown {
-	return &PlanMarkdown{PlanID: planID, Content: content}
+// NewInitializeRequest returns an InitializeRequest with its required members.
+func NewInitializeRequest(protocolVersion ProtocolVersion) *InitializeRequest {
+	return &InitializeRequest{ProtocolVersion: protocolVersion}
 }
 
-// NewUnstructuredCommandInput returns a UnstructuredCommandInput with its required members.
-func NewUnstructuredCommandInput(hint string) *UnstructuredCommandInput {
-	return &UnstructuredCommandInput{Hint: hint}
+// NewAuthenticateRequest returns an AuthenticateRequest with its required members.
+func NewAuthenticateRequest(methodID AuthMethodID) *AuthenticateRequest {
+	return &AuthenticateRequest{MethodID: methodID}
 }
 
-// NewMCPServerHTTP returns a MCPServerHTTP with its required members.
+// NewSetProviderRequest returns a SetProviderRequest with its required members.
+func NewSetProviderRequest(providerID ProviderID, apiType LLMProtocol, baseURL string) *SetProviderRequest {
+	return &SetProviderRequest{ProviderID: providerID, APIType: apiType, BaseURL: baseURL}
+}
+
+// NewDisableProviderRequest returns a DisableProviderRequest with its required members.
+func NewDisableProviderRequest(providerID ProviderID) *DisableProviderRequest {
+	return &DisableProviderRequest{ProviderID: providerID}
+}
+
+// NewNewSessionRequest returns a NewSessionRequest with its required members.
+func NewNewSessionRequest(cwd string, mcpServers []MCPServer) *NewSessionRequest {
+	return &NewSessionRequest{Cwd: cwd, MCPServers: mcpServers}
+}
+
+// NewHTTPHeader returns an HTTPHeader with its required members.
+func NewHTTPHeader(name string, value string) *HTTPHeader {
+	return &HTTPHeader{Name: name, Value: value}
+}
+
+// NewMCPServerHTTP returns an MCPServerHTTP with its required members.
 func NewMCPServerHTTP(name string, url string, headers []HTTPHeader) *MCPServerHTTP {
 	return &MCPServerHTTP{Name: name, URL: url, Headers: headers}
 }
 
-// NewMCPServerSSE returns a MCPServerSSE with its required members.
+// NewMCPServerSSE returns an MCPServerSSE with its required members.
 func NewMCPServerSSE(name string, url string, headers []HTTPHeader) *MCPServerSSE {
 	return &MCPServerSSE{Name: name, URL: url, Headers: headers}
 }
 
-// NewMCPServerACP returns a MCPServerACP with its required members.
+// NewMCPServerACP returns an MCPServerACP with its required members.
 func NewMCPServerACP(name string, serverID MCPServerACPID) *MCPServerACP {
 	return &MCPServerACP{Name: name, ServerID: serverID}
+}
+
+// NewMCPServerStdio returns an MCPServerStdio with its required members.
+func NewMCPServerStdio(name string, command string, args []string, env []EnvVariable) *MCPServerStdio {
+	return &MCPServerStdio{Name: name, Command: command, Args: args, Env: env}
+}
+
+// NewSystemPrompt returns a SystemPrompt with its required members.
+func NewSystemPrompt(mode SystemPromptMode, content []ContentBlock) *SystemPrompt {
+	return &SystemPrompt{Mode: mode, Content: content}
+}
+
+// NewLoadSessionRequest returns a LoadSessionRequest with its required members.
+func NewLoadSessionRequest(mcpServers []MCPServer, cwd string, sessionID SessionID) *LoadSessionRequest {
+	return &LoadSessionRequest{MCPServers: mcpServers, Cwd: cwd, SessionID: sessionID}
+}
+
+// NewDeleteSessionRequest returns a DeleteSessionRequest with its required members.
+func NewDeleteSessionRequest(sessionID SessionID) *DeleteSessionRequest {
+	return &DeleteSessionRequest{SessionID: sessionID}
+}
+
+// NewForkSessionRequest returns a ForkSessionRequest with its required members.
+func NewForkSessionRequest(sessionID SessionID, cwd string) *ForkSessionRequest {
+	return &ForkSessionRequest{SessionID: sessionID, Cwd: cwd}
+}
+
+// NewArchiveSessionRequest returns an ArchiveSessionRequest with its required members.
+func NewArchiveSessionRequest(sessionID SessionID) *ArchiveSessionRequest {
+	return &ArchiveSessionRequest{SessionID: sessionID}
+}
+
+// NewUnarchiveSessionRequest returns a UnarchiveSessionRequest with its required members.
+func NewUnarchiveSessionRequest(sessionID SessionID) *UnarchiveSessionRequest {
+	return &UnarchiveSessionRequest{SessionID: sessionID}
+}
+
+// NewSessionStatusRequest returns a SessionStatusRequest with its required members.
+func NewSessionStatusRequest(sessionID SessionID) *SessionStatusRequest {
+	return &SessionStatusRequest{SessionID: sessionID}
+}
+
+// NewSetSessionTitleRequest returns a SetSessionTitleRequest with its required members.
+func NewSetSessionTitleRequest(sessionID SessionID, title string) *SetSessionTitleRequest {
+	return &SetSessionTitleRequest{SessionID: sessionID, Title: title}
+}
+
+// NewResumeSessionRequest returns a ResumeSessionRequest with its required members.
+func NewResumeSessionRequest(sessionID SessionID, cwd string) *ResumeSessionRequest {
+	return &ResumeSessionRequest{SessionID: sessionID, Cwd: cwd}
+}
+
+// NewCloseSessionRequest returns a CloseSessionRequest with its required members.
+func NewCloseSessionRequest(sessionID SessionID) *CloseSessionRequest {
+	return &CloseSessionRequest{SessionID: sessionID}
+}
+
+// NewSetSessionModeRequest returns a SetSessionModeRequest with its required members.
+func NewSetSessionModeRequest(sessionID SessionID, modeID SessionModeID) *SetSessionModeRequest {
+	return &SetSessionModeRequest{SessionID: sessionID, ModeID: modeID}
+}
+
+// NewSetSessionConfigOptionRequest returns a SetSessionConfigOptionRequest with its required
+// members.
+func NewSetSessionConfigOptionRequest(sessionID SessionID, configID SessionConfigID, variant SetSessionConfigOptionRequestVariant) *SetSessionConfigOptionRequest {
+	return &SetSessionConfigOptionRequest{SessionID: sessionID, ConfigID: configID, Variant: variant}
 }
 
 // NewSetSessionConfigOptionRequestBoolean returns a SetSessionConfigOptionRequestBoolean with
@@ -239,9 +549,39 @@ func NewSetSessionConfigOptionRequestValueID(value SessionConfigValueID) *SetSes
 	return &SetSessionConfigOptionRequestValueID{Value: value}
 }
 
+// NewPromptRequest returns a PromptRequest with its required members.
+func NewPromptRequest(sessionID SessionID, prompt []ContentBlock) *PromptRequest {
+	return &PromptRequest{SessionID: sessionID, Prompt: prompt}
+}
+
+// NewReadTextFileResponse returns a ReadTextFileResponse with its required members.
+func NewReadTextFileResponse(content string) *ReadTextFileResponse {
+	return &ReadTextFileResponse{Content: content}
+}
+
+// NewRequestPermissionResponse returns a RequestPermissionResponse with its required members.
+func NewRequestPermissionResponse(outcome RequestPermissionOutcome) *RequestPermissionResponse {
+	return &RequestPermissionResponse{Outcome: outcome}
+}
+
 // NewSelectedPermissionOutcome returns a SelectedPermissionOutcome with its required members.
 func NewSelectedPermissionOutcome(optionID PermissionOptionID) *SelectedPermissionOutcome {
 	return &SelectedPermissionOutcome{OptionID: optionID}
+}
+
+// NewCreateTerminalResponse returns a CreateTerminalResponse with its required members.
+func NewCreateTerminalResponse(terminalID TerminalID) *CreateTerminalResponse {
+	return &CreateTerminalResponse{TerminalID: terminalID}
+}
+
+// NewTerminalOutputResponse returns a TerminalOutputResponse with its required members.
+func NewTerminalOutputResponse(output string, truncated bool) *TerminalOutputResponse {
+	return &TerminalOutputResponse{Output: output, Truncated: truncated}
+}
+
+// NewCreateElicitationResponse returns a CreateElicitationResponse with its required members.
+func NewCreateElicitationResponse(variant CreateElicitationResponseVariant) *CreateElicitationResponse {
+	return &CreateElicitationResponse{Variant: variant}
 }
 
 // NewMessageMCPResponseResult returns a MessageMCPResponseResult with its required members.
@@ -252,4 +592,50 @@ func NewMessageMCPResponseResult(result json.RawMessage) *MessageMCPResponseResu
 // NewMessageMCPResponseError returns a MessageMCPResponseError with its required members.
 func NewMessageMCPResponseError(error_ MCPError) *MessageMCPResponseError {
 	return &MessageMCPResponseError{Error: error_}
+}
+
+// NewMCPError returns an MCPError with its required members.
+func NewMCPError(code int32, message string) *MCPError {
+	return &MCPError{Code: code, Message: message}
+}
+
+// NewCancelNotification returns a CancelNotification with its required members.
+func NewCancelNotification(sessionID SessionID) *CancelNotification {
+	return &CancelNotification{SessionID: sessionID}
+}
+
+// NewMessageMCPNotification returns a MessageMCPNotification with its required members.
+func NewMessageMCPNotification(serverID MCPServerACPID, requestID MCPRequestID, method string) *MessageMCPNotification {
+	return &MessageMCPNotification{ServerID: serverID, RequestID: requestID, Method: method}
+}
+
+// NewCancelRequestNotification returns a CancelRequestNotification with its required members.
+func NewCancelRequestNotification(requestID acp.RequestID) *CancelRequestNotification {
+	return &CancelRequestNotification{RequestID: requestID}
+}
+
+// NewProxySuccessorRequest returns a ProxySuccessorRequest with its required members.
+func NewProxySuccessorRequest(method string) *ProxySuccessorRequest {
+	return &ProxySuccessorRequest{Method: method}
+}
+
+// NewProxySuccessorNotification returns a ProxySuccessorNotification with its required
+// members.
+func NewProxySuccessorNotification(method string) *ProxySuccessorNotification {
+	return &ProxySuccessorNotification{Method: method}
+}
+
+// NewUserMessageChunk returns a UserMessageChunk with its required members.
+func NewUserMessageChunk(content ContentBlock) *UserMessageChunk {
+	return &UserMessageChunk{Content: content}
+}
+
+// NewAgentMessageChunk returns an AgentMessageChunk with its required members.
+func NewAgentMessageChunk(content ContentBlock) *AgentMessageChunk {
+	return &AgentMessageChunk{Content: content}
+}
+
+// NewAgentThoughtChunk returns an AgentThoughtChunk with its required members.
+func NewAgentThoughtChunk(content ContentBlock) *AgentThoughtChunk {
+	return &AgentThoughtChunk{Content: content}
 }

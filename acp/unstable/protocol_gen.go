@@ -13,6 +13,10 @@ import (
 // V1 is this package as data: its methods, and decoders for the params and results of each.
 var V1 acp.Protocol = protocol{}
 
+// ProtocolVersionNumber is the version of the protocol that this package speaks, for
+// `initialize`.
+const ProtocolVersionNumber ProtocolVersion = 1
+
 type protocol struct{}
 
 func (protocol) Version() int {

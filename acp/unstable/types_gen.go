@@ -8,57 +8,108 @@ import (
 )
 
 // SessionID: names a session. Chosen by the agent, opaque to the client.
+//
+// Part of 25 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/session-setup#session-id
 type SessionID string
 
 // ToolCallID: names a tool call within its session. Chosen by the agent.
+//
+// Part of elicitation/create, session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ToolCallID string
 
 // TerminalID: names a terminal. Chosen by the client.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type TerminalID string
 
 // PermissionOptionID: names an option of a permission request. Chosen by the agent.
+//
+// Part of session/request_permission, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type PermissionOptionID string
 
 // ElicitationID: names a request for input on a web page. Chosen by the agent.
+//
+// Part of elicitation/complete and elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationID string
 
 // MCPServerACPID: names an MCP server reached over ACP. Chosen by the component that provides
 // it.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type MCPServerACPID string
 
 // MCPRequestID: names an MCP request inside `mcp/message`. Chosen by the caller and kept by
 // proxies; it has nothing to do with the JSON-RPC id around it.
+//
+// Part of mcp/message, in both directions.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MCPRequestID string
 
 // ProtocolVersion: a protocol version as one number, 0 to 65535. It rises with breaking
 // changes only; additions are announced as capabilities.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ProtocolVersion uint16
 
 // AuthMethodID: names one way to sign in. Chosen by the agent.
+//
+// Part of authenticate, initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthMethodID string
 
 // ProviderID: names a model provider. Chosen by the agent.
+//
+// Part of providers/disable, providers/list and providers/set, in both directions.
+// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ProviderID string
 
 // SessionModeID: names a mode. Chosen by the agent.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionModeID string
 
 // SessionConfigID: names a config option. Chosen by the agent.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigID string
 
 // SessionConfigValueID: names one value of a config option. Chosen by the agent.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigValueID string
 
 // SessionConfigGroupID: names a group of values. Chosen by the agent.
+//
+// Part of 6 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigGroupID string
 
 // MessageID: names a message within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type MessageID string
 
 // PlanID: names a plan within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanID string
 
 // CompactionID: names a context compaction within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionID string
 
 // InitializeProxyRequest: an `initialize` request to a component in the middle of a chain, so
@@ -115,7 +166,7 @@ type ReadTextFileRequest struct {
 // The client must answer, with a cancelled outcome if the turn is cancelled.
 //
 // Params of the request session/request_permission, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission
 type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call in question, as an update to what the client knows of it.
@@ -131,6 +182,9 @@ type RequestPermissionRequest struct {
 // ToolCallUpdate: a change of a known tool call. Only what changed is present; lists are
 // replaced as a whole.
 // It is the variant "tool_call_update" of SessionUpdate.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#updating
 type ToolCallUpdate struct {
 	// The call that changed.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -158,6 +212,9 @@ type ToolCallUpdate struct {
 
 // ToolCallContentOther is a ToolCallContent whose type this version does not know. It is kept
 // and written back as received.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#content
 type ToolCallContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -167,6 +224,9 @@ type ToolCallContentOther struct {
 
 // ContentBlockOther is a ContentBlock whose type this version does not know. It is kept and
 // written back as received.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/content
 type ContentBlockOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -175,6 +235,9 @@ type ContentBlockOther struct {
 }
 
 // Annotations: hints on how and for whom to show content.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type Annotations struct {
 	// Whom the content is for. Absent or null: anybody.
 	Audience []Role `json:"audience,omitzero"`
@@ -190,6 +253,9 @@ type Annotations struct {
 
 // TextContent: text, plain or Markdown.
 // It is the variant "text" of ContentBlock.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type TextContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -203,6 +269,9 @@ type TextContent struct {
 
 // ImageContent: a picture.
 // It is the variant "image" of ContentBlock.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ImageContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -220,6 +289,9 @@ type ImageContent struct {
 
 // AudioContent: a sound recording.
 // It is the variant "audio" of ContentBlock.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AudioContent struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -235,6 +307,9 @@ type AudioContent struct {
 
 // ResourceLink: a link to a file or other resource; the contents are not included.
 // It is the variant "resource_link" of ContentBlock.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ResourceLink struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -258,6 +333,9 @@ type ResourceLink struct {
 
 // TextResourceContents: a resource whose contents are text.
 // It is the variant TextResourceContents of EmbeddedResourceResource.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type TextResourceContents struct {
 	// Media type of the text. Absent or null: unknown.
 	MimeType acp.Opt[string] `json:"mimeType,omitzero"`
@@ -273,6 +351,9 @@ type TextResourceContents struct {
 
 // BlobResourceContents: a resource whose contents are bytes.
 // It is the variant BlobResourceContents of EmbeddedResourceResource.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type BlobResourceContents struct {
 	// The contents in base64.
 	Blob string `json:"blob"`
@@ -288,6 +369,9 @@ type BlobResourceContents struct {
 
 // EmbeddedResource: a resource with its contents included.
 // It is the variant "resource" of ContentBlock.
+//
+// Part of 7 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type EmbeddedResource struct {
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
@@ -301,6 +385,9 @@ type EmbeddedResource struct {
 
 // Content: one content block out of the result of a tool.
 // It is the variant "content" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type Content struct {
 	// The piece.
 	Content ContentBlock `json:"content"`
@@ -312,6 +399,9 @@ type Content struct {
 
 // Diff: a change of one file, as its text before and after.
 // It is the variant "diff" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#content
 type Diff struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
@@ -328,6 +418,9 @@ type Diff struct {
 // Terminal: a terminal to show in a tool call. It stays visible after `terminal/release` if it
 // was shown before.
 // It is the variant "terminal" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/terminals
 type Terminal struct {
 	// The terminal, from `terminal/create`.
 	TerminalID TerminalID `json:"terminalId"`
@@ -338,6 +431,9 @@ type Terminal struct {
 }
 
 // ToolCallLocation: a place in a file that a tool call reads or changes.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#following-the-agent
 type ToolCallLocation struct {
 	// Absolute path of the file.
 	Path string `json:"path"`
@@ -350,6 +446,9 @@ type ToolCallLocation struct {
 }
 
 // PermissionOption: one answer the user can give to a permission request.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type PermissionOption struct {
 	// Name to send back.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -388,6 +487,9 @@ type CreateTerminalRequest struct {
 }
 
 // EnvVariable: one environment variable for a process to be started.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type EnvVariable struct {
 	// Variable name.
 	Name string `json:"name"`
@@ -473,6 +575,9 @@ type CreateElicitationRequest struct {
 
 // CreateElicitationRequestOther is a CreateElicitationRequest whose mode this version does not
 // know. It is kept and written back as received.
+//
+// Params of the request elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationRequestOther struct {
 	// Tag is the mode that this version does not know.
 	Tag string
@@ -484,6 +589,9 @@ type CreateElicitationRequestOther struct {
 // ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
 // It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
 // of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationSessionScope struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call that wants input. Absent or null: the session as such.
@@ -495,6 +603,9 @@ type ElicitationSessionScope struct {
 // ElicitationRequestScope: the open request that wants input while there is no session yet.
 // It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
 // of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
 	RequestID acp.RequestID `json:"requestId"`
@@ -503,6 +614,9 @@ type ElicitationRequestScope struct {
 }
 
 // ElicitationSchema: the fields of a form, as a flat JSON Schema object.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationSchema struct {
 	// Always `object`, also when absent.
 	Type acp.Opt[ElicitationSchemaType] `json:"type,omitzero"`
@@ -520,8 +634,11 @@ type ElicitationSchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationPropertySchemaOther is a ElicitationPropertySchema whose type this version does
+// ElicitationPropertySchemaOther is an ElicitationPropertySchema whose type this version does
 // not know. It is kept and written back as received.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationPropertySchemaOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -530,6 +647,9 @@ type ElicitationPropertySchemaOther struct {
 }
 
 // EnumOption: one choice of a field with its label.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type EnumOption struct {
 	// Value to send back.
 	Const string `json:"const"`
@@ -545,6 +665,9 @@ type EnumOption struct {
 
 // StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
 // It is the variant "string" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type StringPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -572,6 +695,9 @@ type StringPropertySchema struct {
 
 // NumberPropertySchema: a field for a number.
 // It is the variant "number" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type NumberPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -591,6 +717,9 @@ type NumberPropertySchema struct {
 
 // IntegerPropertySchema: a field for a whole number.
 // It is the variant "integer" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type IntegerPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -610,6 +739,9 @@ type IntegerPropertySchema struct {
 
 // BooleanPropertySchema: a field for yes or no.
 // It is the variant "boolean" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type BooleanPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -625,6 +757,9 @@ type BooleanPropertySchema struct {
 
 // MultiSelectItemsOther is a MultiSelectItems whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type MultiSelectItemsOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -634,6 +769,9 @@ type MultiSelectItemsOther struct {
 
 // StringMultiSelectItems: values that are shown as they are.
 // It is the variant "string" of MultiSelectItems.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type StringMultiSelectItems struct {
 	// The values.
 	Enum []string `json:"enum"`
@@ -645,6 +783,9 @@ type StringMultiSelectItems struct {
 
 // TitledMultiSelectItems: values that have labels of their own.
 // It is the variant titled of MultiSelectItems.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type TitledMultiSelectItems struct {
 	// The values with their labels.
 	AnyOf []EnumOption `json:"anyOf"`
@@ -656,6 +797,9 @@ type TitledMultiSelectItems struct {
 
 // MultiSelectPropertySchema: a field for any number of choices from a list.
 // It is the variant "array" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type MultiSelectPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -677,6 +821,9 @@ type MultiSelectPropertySchema struct {
 
 // ElicitationFormMode: a form for the user, for a session or for an open request.
 // It is the variant "form" of CreateElicitationRequestVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
@@ -687,6 +834,9 @@ type ElicitationFormMode struct {
 
 // ElicitationURLMode: a web page for the user, for a session or for an open request.
 // It is the variant "url" of CreateElicitationRequestVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
@@ -719,6 +869,8 @@ type MessageMCPRequest struct {
 
 // ExtRequest: parameters of an extension request, any JSON. The method name starts with `_`; a
 // receiver that does not know it answers with -32601.
+//
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ExtRequest struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -728,7 +880,7 @@ type ExtRequest struct {
 // the agent can do and how to sign in.
 //
 // Result of the request initialize, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/initialization
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization
 type InitializeResponse struct {
 	// Version for this connection: the requested one, or else the agent's newest. A client that
 	// cannot speak it disconnects.
@@ -746,6 +898,9 @@ type InitializeResponse struct {
 }
 
 // AgentCapabilities: what an agent offers beyond the methods that every agent has.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#agent-capabilities
 type AgentCapabilities struct {
 	// Says that `session/load` works. Default false.
 	LoadSession bool `json:"loadSession,omitzero"`
@@ -767,6 +922,9 @@ type AgentCapabilities struct {
 
 // PromptCapabilities: content that prompts may hold besides text and resource links, which
 // every agent accepts.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#prompt-capabilities
 type PromptCapabilities struct {
 	// Prompts may hold images. Default false.
 	Image bool `json:"image,omitzero"`
@@ -781,6 +939,9 @@ type PromptCapabilities struct {
 }
 
 // MCPCapabilities: MCP transports the agent can use besides stdio, which every agent can.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type MCPCapabilities struct {
 	// MCP servers over HTTP work. Default false.
 	HTTP bool `json:"http,omitzero"`
@@ -796,6 +957,9 @@ type MCPCapabilities struct {
 
 // SessionCapabilities: optional session methods of an agent. An object, even `{}`, says yes;
 // absent or null says no. `session/load` has its own flag, `loadSession`.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#session-capabilities
 type SessionCapabilities struct {
 	// `session/list` works.
 	List *SessionListCapabilities `json:"list,omitzero"`
@@ -826,6 +990,9 @@ type SessionCapabilities struct {
 
 // SessionListCapabilities: marks that the agent offers `session/list`. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionListCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -835,6 +1002,9 @@ type SessionListCapabilities struct {
 
 // SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
 // own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionDeleteCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -844,6 +1014,9 @@ type SessionDeleteCapabilities struct {
 
 // SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionAdditionalDirectoriesCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -853,6 +1026,9 @@ type SessionAdditionalDirectoriesCapabilities struct {
 
 // SessionSystemPromptCapabilities: marks that the client may supply a system prompt, to be
 // appended at least.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionSystemPromptCapabilities struct {
 	// Modes on offer besides `append`. Absent or null: none.
 	Mode *SessionSystemPromptModeCapabilities `json:"mode,omitzero"`
@@ -864,6 +1040,9 @@ type SessionSystemPromptCapabilities struct {
 
 // SessionSystemPromptModeCapabilities: system prompt modes on offer besides `append`, which is
 // always there.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionSystemPromptModeCapabilities struct {
 	// The built-in instructions can be replaced. Absent or null: they cannot.
 	Override *SessionSystemPromptOverrideCapabilities `json:"override,omitzero"`
@@ -875,6 +1054,9 @@ type SessionSystemPromptModeCapabilities struct {
 
 // SessionSystemPromptOverrideCapabilities: marks that a system prompt may replace the built-in
 // instructions. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionSystemPromptOverrideCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -884,6 +1066,9 @@ type SessionSystemPromptOverrideCapabilities struct {
 
 // SessionForkCapabilities: marks that the agent offers `session/fork`. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionForkCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -893,6 +1078,9 @@ type SessionForkCapabilities struct {
 
 // SessionArchiveCapabilities: marks that the agent offers `session/archive` and
 // `session/unarchive`, filters lists by it and reports it. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionArchiveCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -902,6 +1090,9 @@ type SessionArchiveCapabilities struct {
 
 // SessionStatusCapabilities: marks that the agent offers `session/status`. No members of its
 // own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionStatusCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -911,6 +1102,9 @@ type SessionStatusCapabilities struct {
 
 // SessionTitleCapabilities: marks that the agent offers `session/set_title`. No members of its
 // own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionTitleCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -920,6 +1114,9 @@ type SessionTitleCapabilities struct {
 
 // SessionResumeCapabilities: marks that the agent offers `session/resume`. No members of its
 // own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionResumeCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -929,6 +1126,9 @@ type SessionResumeCapabilities struct {
 
 // SessionCloseCapabilities: marks that the agent offers `session/close`. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionCloseCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -937,6 +1137,9 @@ type SessionCloseCapabilities struct {
 }
 
 // AgentAuthCapabilities: optional sign-in features of an agent.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AgentAuthCapabilities struct {
 	// `auth/status` works. Absent or null: it does not.
 	Status *AuthStatusCapabilities `json:"status,omitzero"`
@@ -950,6 +1153,9 @@ type AgentAuthCapabilities struct {
 
 // AuthStatusCapabilities: marks that the agent offers `auth/status`. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthStatusCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -958,6 +1164,9 @@ type AuthStatusCapabilities struct {
 }
 
 // LogoutCapabilities: marks that the agent offers `logout`. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type LogoutCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -966,6 +1175,9 @@ type LogoutCapabilities struct {
 }
 
 // ProvidersCapabilities: marks that the agent offers `providers/*`. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ProvidersCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -976,6 +1188,9 @@ type ProvidersCapabilities struct {
 // AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
 // again with these arguments. Exit status 0 means signed in. Never passed to `authenticate`.
 // It is the variant "terminal" of AuthMethod.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthMethodTerminal struct {
 	// Name of the method; not for `authenticate`.
 	ID AuthMethodID `json:"id"`
@@ -997,6 +1212,9 @@ type AuthMethodTerminal struct {
 // AuthMethodAgent: a way to sign in that the agent carries out itself once `authenticate`
 // names it.
 // It is the variant agent of AuthMethod.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthMethodAgent struct {
 	// Name to pass to `authenticate`.
 	ID AuthMethodID `json:"id"`
@@ -1011,6 +1229,9 @@ type AuthMethodAgent struct {
 }
 
 // Implementation: name and version of the program on one side of the connection.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type Implementation struct {
 	// Stable name for programs; shown to people only where there is no title.
 	Name string `json:"name"`
@@ -1049,6 +1270,9 @@ type ListProvidersResponse struct {
 }
 
 // ProviderInfo: one model provider that can be configured.
+//
+// Part of providers/list, agent to client.
+// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ProviderInfo struct {
 	// Name for the other provider requests, such as main.
 	ProviderID ProviderID `json:"providerId"`
@@ -1065,6 +1289,9 @@ type ProviderInfo struct {
 }
 
 // ProviderCurrentConfig: where a provider sends its requests now, without secrets.
+//
+// Part of providers/list, agent to client.
+// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ProviderCurrentConfig struct {
 	// API protocol in use.
 	APIType LLMProtocol `json:"apiType"`
@@ -1127,6 +1354,9 @@ type AuthStatusResponse struct {
 
 // AuthAccount: an account the agent has. To show only: neither an identifier nor something to
 // log or pass on.
+//
+// Part of auth/status and auth/status_update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthAccount struct {
 	// What to show for the account, such as the plan or the kind of key.
 	Label string `json:"label"`
@@ -1148,7 +1378,7 @@ type AuthAccount struct {
 // settings.
 //
 // Result of the request session/new, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session
 type NewSessionResponse struct {
 	// Name of the new session for all later requests.
 	SessionID SessionID `json:"sessionId"`
@@ -1163,6 +1393,9 @@ type NewSessionResponse struct {
 }
 
 // SessionModeState: the modes of a session and the current one.
+//
+// Part of session/fork, session/load, session/new and session/resume, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionModeState struct {
 	// The mode the agent works in now.
 	CurrentModeID SessionModeID `json:"currentModeId"`
@@ -1175,6 +1408,9 @@ type SessionModeState struct {
 }
 
 // SessionMode: one way the agent can work, such as asking first or editing freely.
+//
+// Part of session/fork, session/load, session/new and session/resume, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/session-modes
 type SessionMode struct {
 	// Name for `session/set_mode`.
 	ID SessionModeID `json:"id"`
@@ -1189,6 +1425,9 @@ type SessionMode struct {
 }
 
 // SessionConfigOption: one setting of a session, its current value and its possible values.
+//
+// Part of 6 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigOption struct {
 	// Name for `session/set_config_option`.
 	ID SessionConfigID `json:"id"`
@@ -1207,6 +1446,9 @@ type SessionConfigOption struct {
 
 // SessionConfigOptionOther is a SessionConfigOption whose type this version does not know. It
 // is kept and written back as received.
+//
+// Part of 6 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigOptionOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1215,6 +1457,9 @@ type SessionConfigOptionOther struct {
 }
 
 // SessionConfigSelectOption: one value a setting can have.
+//
+// Part of 6 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigSelectOption struct {
 	// Name of the value, to send back.
 	Value SessionConfigValueID `json:"value"`
@@ -1229,6 +1474,9 @@ type SessionConfigSelectOption struct {
 }
 
 // SessionConfigSelectGroup: values shown together below one label.
+//
+// Part of 6 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigSelectGroup struct {
 	// Name of the group.
 	Group SessionConfigGroupID `json:"group"`
@@ -1244,6 +1492,9 @@ type SessionConfigSelectGroup struct {
 
 // SessionConfigSelect: a setting with one value out of a list.
 // It is the variant "select" of SessionConfigOptionVariant.
+//
+// Part of 6 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigSelect struct {
 	// The value in effect.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
@@ -1255,6 +1506,9 @@ type SessionConfigSelect struct {
 
 // SessionConfigBoolean: a setting that is on or off.
 // It is the variant "boolean" of SessionConfigOptionVariant.
+//
+// Part of 6 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigBoolean struct {
 	// The value in effect.
 	CurrentValue bool `json:"currentValue"`
@@ -1293,6 +1547,9 @@ type ListSessionsResponse struct {
 }
 
 // SessionInfo: one known session as `session/list` reports it.
+//
+// Part of session/list, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-list
 type SessionInfo struct {
 	SessionID SessionID `json:"sessionId"`
 	// Absolute directory the session works in.
@@ -1444,7 +1701,7 @@ type SetSessionConfigOptionResponse struct {
 // PromptResponse: the answer to `session/prompt`: the turn is over.
 //
 // Result of the request session/prompt, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#4-check-for-completion
 type PromptResponse struct {
 	// Why the turn ended.
 	StopReason StopReason `json:"stopReason"`
@@ -1457,6 +1714,9 @@ type PromptResponse struct {
 }
 
 // Usage: tokens used by the session.
+//
+// Part of session/prompt and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type Usage struct {
 	// All tokens together.
 	TotalTokens uint64 `json:"totalTokens"`
@@ -1477,6 +1737,8 @@ type Usage struct {
 }
 
 // ExtResponse: result of an extension request, any JSON.
+//
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ExtResponse struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1486,7 +1748,7 @@ type ExtResponse struct {
 // session is active.
 //
 // Params of the notification session/update, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output
 type SessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// What happened.
@@ -1499,6 +1761,9 @@ type SessionNotification struct {
 
 // SessionUpdateOther is a SessionUpdate whose sessionUpdate this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output
 type SessionUpdateOther struct {
 	// Tag is the sessionUpdate that this version does not know.
 	Tag string
@@ -1507,6 +1772,9 @@ type SessionUpdateOther struct {
 }
 
 // ContentChunk: one piece of a message that arrives bit by bit.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type ContentChunk struct {
 	// The piece, to append.
 	Content ContentBlock `json:"content"`
@@ -1522,6 +1790,9 @@ type ContentChunk struct {
 // ToolCall: a tool call, reported for the first time. Later changes come as updates with the
 // same id.
 // It is the variant "tool_call" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls
 type ToolCall struct {
 	// Names the call within its session.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1548,6 +1819,9 @@ type ToolCall struct {
 }
 
 // PlanEntry: one step of a plan.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries
 type PlanEntry struct {
 	// What the step is about, for people.
 	Content string `json:"content"`
@@ -1564,6 +1838,9 @@ type PlanEntry struct {
 // Plan: the agent's plan for a task. Each report holds the whole plan and replaces the one
 // before.
 // It is the variant "plan" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan
 type Plan struct {
 	// All steps, in order.
 	Entries []PlanEntry `json:"entries"`
@@ -1575,6 +1852,9 @@ type Plan struct {
 
 // PlanUpdateContentOther is a PlanUpdateContent whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanUpdateContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1584,6 +1864,9 @@ type PlanUpdateContentOther struct {
 
 // PlanItems: a plan as a list of steps.
 // It is the variant "items" of PlanUpdateContent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1597,6 +1880,9 @@ type PlanItems struct {
 
 // PlanFile: a plan that is kept in a file.
 // It is the variant "file" of PlanUpdateContent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanFile struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1610,6 +1896,9 @@ type PlanFile struct {
 
 // PlanMarkdown: a plan as Markdown text.
 // It is the variant "markdown" of PlanUpdateContent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanMarkdown struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1623,6 +1912,9 @@ type PlanMarkdown struct {
 
 // PlanUpdate: new content of a named plan. An unknown name creates the plan.
 // It is the variant "plan_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
@@ -1634,6 +1926,9 @@ type PlanUpdate struct {
 
 // PlanRemoved: report that a named plan is gone.
 // It is the variant "plan_removed" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanRemoved struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1644,6 +1939,9 @@ type PlanRemoved struct {
 }
 
 // AvailableCommand: a slash command that the user can put at the start of a prompt.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type AvailableCommand struct {
 	// Name without the slash.
 	Name string `json:"name"`
@@ -1659,6 +1957,9 @@ type AvailableCommand struct {
 
 // UnstructuredCommandInput: free text after the name of a command.
 // It is the variant unstructured of AvailableCommandInput.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type UnstructuredCommandInput struct {
 	// What to show while the user has typed nothing yet.
 	Hint string `json:"hint"`
@@ -1670,6 +1971,9 @@ type UnstructuredCommandInput struct {
 
 // AvailableCommandsUpdate: report of the slash commands on offer.
 // It is the variant "available_commands_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
@@ -1682,6 +1986,9 @@ type AvailableCommandsUpdate struct {
 // CurrentModeUpdate: report that the session switched to another mode, by the agent or on
 // request.
 // It is the variant "current_mode_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/session-modes
 type CurrentModeUpdate struct {
 	// The mode from now on.
 	CurrentModeID SessionModeID `json:"currentModeId"`
@@ -1693,6 +2000,9 @@ type CurrentModeUpdate struct {
 
 // ConfigOptionUpdate: report that settings of the session changed.
 // It is the variant "config_option_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
@@ -1704,6 +2014,9 @@ type ConfigOptionUpdate struct {
 
 // SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
 // It is the variant "session_info_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title acp.Patch[string] `json:"title,omitzero"`
@@ -1716,6 +2029,9 @@ type SessionInfoUpdate struct {
 }
 
 // Cost: what a session cost since it began.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type Cost struct {
 	// The sum so far, in units of `currency`.
 	Amount float64 `json:"amount"`
@@ -1729,6 +2045,9 @@ type Cost struct {
 
 // UsageUpdate: how full the context window is and what the session cost so far.
 // It is the variant "usage_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type UsageUpdate struct {
 	// Tokens in the context window now.
 	Used uint64 `json:"used"`
@@ -1745,6 +2064,9 @@ type UsageUpdate struct {
 // Notice: a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
 // It is the variant "notice" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/rfds/session-notices
 type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
@@ -1762,6 +2084,9 @@ type Notice struct {
 // the conversation, later ones change it there. Needs the client capability
 // `session.compaction`.
 // It is the variant "compaction_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionUpdate struct {
 	// The compaction that this is about; a new id creates one.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1780,6 +2105,9 @@ type CompactionUpdate struct {
 // CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
 // compaction. Needs the client capability `session.compaction`.
 // It is the variant "compaction_summary_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1793,6 +2121,9 @@ type CompactionSummaryChunk struct {
 
 // SubagentSessionCapabilities: what a client may do to a child session. Being able to do so
 // with other sessions does not count.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SubagentSessionCapabilities struct {
 	// The child's work may be cancelled. Absent or null: it may not.
 	Cancel *SessionCancelCapabilities `json:"cancel,omitzero"`
@@ -1804,6 +2135,9 @@ type SubagentSessionCapabilities struct {
 
 // SessionCancelCapabilities: marks that the work of a child session may be cancelled; the
 // session goes on. No members of its own yet.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SessionCancelCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1813,6 +2147,9 @@ type SessionCancelCapabilities struct {
 
 // StateUpdateOther is a StateUpdate whose state this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type StateUpdateOther struct {
 	// Tag is the state that this version does not know.
 	Tag string
@@ -1822,6 +2159,9 @@ type StateUpdateOther struct {
 
 // RunningStateUpdate: the session is at work.
 // It is the variant "running" of StateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type RunningStateUpdate struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1831,6 +2171,9 @@ type RunningStateUpdate struct {
 
 // ErrorStopReason: the failure that ended the work of a session.
 // It is the variant "error" of IdleStateUpdateVariant.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type ErrorStopReason struct {
 	// What failed. Absent or null: not told.
 	Error *acp.Error `json:"error,omitzero"`
@@ -1840,6 +2183,9 @@ type ErrorStopReason struct {
 
 // IdleStateUpdate: the session is done and ready for more work.
 // It is the variant "idle" of StateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type IdleStateUpdate struct {
 	// Tokens used by the work that ended. Absent or null: not reported.
 	Usage *Usage `json:"usage,omitzero"`
@@ -1852,6 +2198,9 @@ type IdleStateUpdate struct {
 
 // IdleStateUpdateEndTurn: the agent finished by itself.
 // It is the variant "end_turn" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type IdleStateUpdateEndTurn struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1859,6 +2208,9 @@ type IdleStateUpdateEndTurn struct {
 
 // IdleStateUpdateMaxTokens: the model ran into its token limit.
 // It is the variant "max_tokens" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type IdleStateUpdateMaxTokens struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1866,6 +2218,9 @@ type IdleStateUpdateMaxTokens struct {
 
 // IdleStateUpdateMaxTurnRequests: the agent made as many model requests as it may.
 // It is the variant "max_turn_requests" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type IdleStateUpdateMaxTurnRequests struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1873,6 +2228,9 @@ type IdleStateUpdateMaxTurnRequests struct {
 
 // IdleStateUpdateRefusal: the agent declined to go on.
 // It is the variant "refusal" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type IdleStateUpdateRefusal struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1880,6 +2238,9 @@ type IdleStateUpdateRefusal struct {
 
 // IdleStateUpdateCancelled: somebody stopped the work.
 // It is the variant "cancelled" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type IdleStateUpdateCancelled struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1887,13 +2248,19 @@ type IdleStateUpdateCancelled struct {
 
 // IdleStateUpdateNone: the agent tells no reason.
 // It is the variant none of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type IdleStateUpdateNone struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateOther is a IdleStateUpdate whose stopReason this version does not know. It is
-// kept and written back as received.
+// IdleStateUpdateOther is an IdleStateUpdate whose stopReason this version does not know. It
+// is kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type IdleStateUpdateOther struct {
 	// Tag is the stopReason that this version does not know.
 	Tag string
@@ -1903,6 +2270,9 @@ type IdleStateUpdateOther struct {
 
 // RequiresActionStateUpdate: the session is stuck until the user acts.
 // It is the variant "requires_action" of StateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type RequiresActionStateUpdate struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1913,6 +2283,9 @@ type RequiresActionStateUpdate struct {
 // UnknownStateUpdate: the agent cannot tell what the session is doing. It ends and cancels
 // nothing; a later report replaces it.
 // It is the variant "unknown" of StateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type UnknownStateUpdate struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1923,6 +2296,9 @@ type UnknownStateUpdate struct {
 // SubagentUpdate: facts about a child session, sent in its parent. The first one announces the
 // child, before any other message about it. Absent members stay as they are, null clears.
 // It is the variant "subagent_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SubagentUpdate struct {
 	// The child.
 	SessionID SessionID `json:"sessionId"`
@@ -1950,6 +2326,9 @@ type SubagentUpdate struct {
 // SessionMessage: a message between sessions, as one of them sees it. Absent members stay as
 // they are, null clears.
 // It is the variant "session_message" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SessionMessage struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
@@ -1973,6 +2352,9 @@ type SessionMessage struct {
 // SessionMessageChunk: one piece of a message between sessions. Who sent it is told by
 // `session_message`, before or after.
 // It is the variant "session_message_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type SessionMessageChunk struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
@@ -2017,6 +2399,8 @@ type AuthStatusUpdateNotification struct {
 
 // ExtNotification: parameters of an extension notification, any JSON. The method name starts
 // with `_`; a receiver that does not know it ignores it.
+//
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ExtNotification struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -2026,7 +2410,7 @@ type ExtNotification struct {
 // version it speaks and what it can do.
 //
 // Params of the request initialize, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/initialization
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization
 type InitializeRequest struct {
 	// Newest protocol version the client speaks.
 	ProtocolVersion ProtocolVersion `json:"protocolVersion"`
@@ -2041,6 +2425,9 @@ type InitializeRequest struct {
 }
 
 // ClientCapabilities: what a client lets the agent ask for.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#client-capabilities
 type ClientCapabilities struct {
 	// File requests the client answers.
 	Fs *FileSystemCapabilities `json:"fs,omitzero"`
@@ -2065,6 +2452,9 @@ type ClientCapabilities struct {
 }
 
 // FileSystemCapabilities: file requests a client answers.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#filesystem
 type FileSystemCapabilities struct {
 	// `fs/read_text_file` works. Default false.
 	ReadTextFile bool `json:"readTextFile,omitzero"`
@@ -2077,6 +2467,9 @@ type FileSystemCapabilities struct {
 }
 
 // ClientSessionCapabilities: session features a client understands.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ClientSessionCapabilities struct {
 	// The client shows context compactions. Absent or null: the agent must not send them.
 	Compaction *CompactionCapabilities `json:"compaction,omitzero"`
@@ -2092,12 +2485,18 @@ type ClientSessionCapabilities struct {
 
 // CompactionCapabilities: marks that the client understands compaction updates and summary
 // chunks. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type CompactionCapabilities struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
 // SessionConfigOptionsCapabilities: kinds of config options a client can show besides selects.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigOptionsCapabilities struct {
 	// On/off options work, in both directions. Absent or null: the agent must not offer them.
 	Boolean *BooleanConfigOptionCapabilities `json:"boolean,omitzero"`
@@ -2109,6 +2508,9 @@ type SessionConfigOptionsCapabilities struct {
 
 // BooleanConfigOptionCapabilities: marks that the client handles on/off config options. No
 // members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type BooleanConfigOptionCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2118,6 +2520,9 @@ type BooleanConfigOptionCapabilities struct {
 
 // NoticeCapabilities: marks that the client shows notices to the user. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type NoticeCapabilities struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2125,6 +2530,9 @@ type NoticeCapabilities struct {
 
 // SubagentCapabilities: marks that the client understands child sessions: their state, their
 // limits and messages between sessions. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SubagentCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2134,6 +2542,9 @@ type SubagentCapabilities struct {
 
 // PlanCapabilities: marks that the client understands `plan_update` and `plan_removed`. No
 // members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type PlanCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2143,6 +2554,9 @@ type PlanCapabilities struct {
 
 // AuthCapabilities: kinds of sign-in a client can carry out. They need its help, so the agent
 // offers only those named here.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthCapabilities struct {
 	// The client can start the agent program again in an interactive terminal. Default false.
 	Terminal bool `json:"terminal,omitzero"`
@@ -2154,6 +2568,9 @@ type AuthCapabilities struct {
 
 // ElicitationCapabilities: ways in which a client can ask the user for input on behalf of the
 // agent.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ElicitationCapabilities struct {
 	// The client can show forms. Absent or null: it cannot.
 	Form *ElicitationFormCapabilities `json:"form,omitzero"`
@@ -2167,6 +2584,9 @@ type ElicitationCapabilities struct {
 
 // ElicitationFormCapabilities: marks that the client can show forms. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ElicitationFormCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2176,6 +2596,9 @@ type ElicitationFormCapabilities struct {
 
 // ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
 // its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ElicitationURLCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2267,7 +2690,7 @@ type AuthStatusRequest struct {
 // NewSessionRequest: a request to start a conversation in a directory.
 //
 // Params of the request session/new, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session
 type NewSessionRequest struct {
 	// Absolute directory the session works in; base of relative paths.
 	Cwd string `json:"cwd"`
@@ -2285,6 +2708,9 @@ type NewSessionRequest struct {
 }
 
 // HTTPHeader: one HTTP header to send to an MCP server.
+//
+// Part of session/fork, session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type HTTPHeader struct {
 	// Header name, such as Authorization.
 	Name string `json:"name"`
@@ -2298,6 +2724,9 @@ type HTTPHeader struct {
 
 // MCPServerHTTP: an MCP server reached over HTTP.
 // It is the variant "http" of MCPServer.
+//
+// Part of session/fork, session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2313,6 +2742,9 @@ type MCPServerHTTP struct {
 
 // MCPServerSSE: an MCP server reached over server-sent events.
 // It is the variant "sse" of MCPServer.
+//
+// Part of session/fork, session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type MCPServerSSE struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2329,6 +2761,9 @@ type MCPServerSSE struct {
 // MCPServerACP: an MCP server that lives in an ACP component; its messages travel as
 // `mcp/message`.
 // It is the variant "acp" of MCPServer.
+//
+// Part of session/fork, session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type MCPServerACP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2342,6 +2777,9 @@ type MCPServerACP struct {
 
 // MCPServerStdio: an MCP server that the agent starts as a child process.
 // It is the variant stdio of MCPServer.
+//
+// Part of session/fork, session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type MCPServerStdio struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2359,6 +2797,9 @@ type MCPServerStdio struct {
 
 // SystemPrompt: instructions for the model from the client. An agent that cannot follow them
 // fails the session request.
+//
+// Part of session/fork, session/load, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SystemPrompt struct {
 	// How they combine with the agent's own. An unknown mode is an error.
 	Mode SystemPromptMode `json:"mode"`
@@ -2374,7 +2815,7 @@ type SystemPrompt struct {
 // `loadSession` capability.
 //
 // Params of the request session/load, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/session-setup#loading-sessions
 type LoadSessionRequest struct {
 	// MCP servers for the agent to connect to; may be empty.
 	MCPServers []MCPServer `json:"mcpServers"`
@@ -2568,6 +3009,9 @@ type SetSessionConfigOptionRequest struct {
 
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionRequestBoolean struct {
 	// The new value: true or false, or the name of one of the values on offer.
 	Value bool `json:"value"`
@@ -2578,6 +3022,9 @@ type SetSessionConfigOptionRequestBoolean struct {
 // SetSessionConfigOptionRequestValueID: chooses a value by its name in `value`. The default,
 // it has no `type`.
 // It is the variant value_id of SetSessionConfigOptionRequest.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionRequestValueID struct {
 	// The new value: true or false, or the name of one of the values on offer.
 	Value SessionConfigValueID `json:"value"`
@@ -2589,7 +3036,7 @@ type SetSessionConfigOptionRequestValueID struct {
 // updates arrive meanwhile.
 //
 // Params of the request session/prompt, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message
 type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message. Text and resource links always work, other content needs a prompt capability.
@@ -2640,6 +3087,9 @@ type RequestPermissionResponse struct {
 // RequestPermissionOutcomeCancelled: the turn ended while the question was open. After
 // `session/cancel` the client answers all open requests so.
 // It is the variant "cancelled" of RequestPermissionOutcome.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionOutcomeCancelled struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2647,6 +3097,9 @@ type RequestPermissionOutcomeCancelled struct {
 
 // RequestPermissionOutcomeOther is a RequestPermissionOutcome whose outcome this version does
 // not know. It is kept and written back as received.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionOutcomeOther struct {
 	// Tag is the outcome that this version does not know.
 	Tag string
@@ -2656,6 +3109,9 @@ type RequestPermissionOutcomeOther struct {
 
 // SelectedPermissionOutcome: the option the user chose.
 // It is the variant "selected" of RequestPermissionOutcome.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -2696,6 +3152,9 @@ type TerminalOutputResponse struct {
 }
 
 // TerminalExitStatus: how a command ended.
+//
+// Part of terminal/output, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 type TerminalExitStatus struct {
 	// Exit code. Absent or null: a signal ended it.
 	ExitCode acp.Opt[uint32] `json:"exitCode,omitzero"`
@@ -2758,6 +3217,9 @@ type CreateElicitationResponse struct {
 
 // CreateElicitationResponseDecline: the user said no.
 // It is the variant "decline" of CreateElicitationResponse.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponseDecline struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2765,6 +3227,9 @@ type CreateElicitationResponseDecline struct {
 
 // CreateElicitationResponseCancel: the user closed the question without an answer.
 // It is the variant "cancel" of CreateElicitationResponse.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponseCancel struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2772,6 +3237,9 @@ type CreateElicitationResponseCancel struct {
 
 // CreateElicitationResponseOther is a CreateElicitationResponse whose action this version does
 // not know. It is kept and written back as received.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type CreateElicitationResponseOther struct {
 	// Tag is the action that this version does not know.
 	Tag string
@@ -2781,6 +3249,9 @@ type CreateElicitationResponseOther struct {
 
 // ElicitationAcceptAction: the user's agreement, with what was filled in.
 // It is the variant "accept" of CreateElicitationResponseVariant.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationAcceptAction struct {
 	// Values by field name, as the form asks. Absent or null: none, as for web pages.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
@@ -2791,6 +3262,9 @@ type ElicitationAcceptAction struct {
 // MessageMCPResponseResult: the MCP request succeeded; `result` is required and may be null.
 // It wins if both are present.
 // It is the variant Result of MessageMCPResponse.
+//
+// Result of the request mcp/message, client to agent.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPResponseResult struct {
 	// What the MCP server returned, any JSON.
 	Result json.RawMessage `json:"result"`
@@ -2802,6 +3276,9 @@ type MessageMCPResponseResult struct {
 
 // MessageMCPResponseError: the MCP request failed; `error` says why.
 // It is the variant Error of MessageMCPResponse.
+//
+// Result of the request mcp/message, client to agent.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPResponseError struct {
 	// Why the MCP request failed.
 	Error MCPError `json:"error"`
@@ -2812,6 +3289,9 @@ type MessageMCPResponseError struct {
 }
 
 // MCPError: the error of an MCP request. It is no ACP error.
+//
+// Part of mcp/message, client to agent.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MCPError struct {
 	// MCP error code.
 	Code int32 `json:"code"`
@@ -2827,7 +3307,7 @@ type MCPError struct {
 // with stop reason `cancelled`; the client answers open permission requests as cancelled.
 //
 // Params of the notification session/cancel, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#cancellation
 type CancelNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// Extension data.
@@ -2860,7 +3340,7 @@ type MessageMCPNotification struct {
 // The receiver still answers: a result, or error -32800.
 //
 // Params of the notification $/cancel_request, either side to the other.
-// Spec: https://agentclientprotocol.com/protocol/v1/cancellation
+// Spec: https://agentclientprotocol.com/protocol/v1/draft/cancellation
 type CancelRequestNotification struct {
 	// The request to stop, sent earlier by the same side.
 	RequestID acp.RequestID `json:"requestId"`

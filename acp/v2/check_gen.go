@@ -2316,7 +2316,7 @@ func CheckContentBlock(v ContentBlock) []acp.Violation {
 
 func checkEmbeddedResourceResource(c *jx.Check, v EmbeddedResourceResource) {
 	if v == nil {
-		c.Add("required", "want a EmbeddedResourceResource")
+		c.Add("required", "want an EmbeddedResourceResource")
 		return
 	}
 	v.check(c)
@@ -2355,7 +2355,7 @@ func checkCreateElicitationRequestOtherVariant(c *jx.Check, v CreateElicitationR
 
 func checkElicitationPropertySchema(c *jx.Check, v ElicitationPropertySchema) {
 	if v == nil {
-		c.Add("required", "want a ElicitationPropertySchema")
+		c.Add("required", "want an ElicitationPropertySchema")
 		return
 	}
 	v.check(c)
@@ -2385,7 +2385,7 @@ func CheckMultiSelectItems(v MultiSelectItems) []acp.Violation {
 
 func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) {
 	if v == nil {
-		c.Add("required", "want a ElicitationFormModeVariant")
+		c.Add("required", "want an ElicitationFormModeVariant")
 		return
 	}
 	v.check(c)
@@ -2393,7 +2393,7 @@ func checkElicitationFormModeVariant(c *jx.Check, v ElicitationFormModeVariant) 
 
 func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 	if v == nil {
-		c.Add("required", "want a ElicitationURLModeVariant")
+		c.Add("required", "want an ElicitationURLModeVariant")
 		return
 	}
 	v.check(c)
@@ -2401,7 +2401,7 @@ func checkElicitationURLModeVariant(c *jx.Check, v ElicitationURLModeVariant) {
 
 func checkAuthMethod(c *jx.Check, v AuthMethod) {
 	if v == nil {
-		c.Add("required", "want a AuthMethod")
+		c.Add("required", "want an AuthMethod")
 		return
 	}
 	v.check(c)
@@ -2461,7 +2461,7 @@ func CheckSessionConfigSelectOptions(v SessionConfigSelectOptions) []acp.Violati
 
 func checkAvailableCommand(c *jx.Check, v AvailableCommand) {
 	if v == nil {
-		c.Add("required", "want a AvailableCommand")
+		c.Add("required", "want an AvailableCommand")
 		return
 	}
 	v.check(c)
@@ -2476,7 +2476,7 @@ func CheckAvailableCommand(v AvailableCommand) []acp.Violation {
 
 func checkAvailableCommandInput(c *jx.Check, v AvailableCommandInput) {
 	if v == nil {
-		c.Add("required", "want a AvailableCommandInput")
+		c.Add("required", "want an AvailableCommandInput")
 		return
 	}
 	v.check(c)
@@ -2491,7 +2491,7 @@ func CheckAvailableCommandInput(v AvailableCommandInput) []acp.Violation {
 
 func checkErrorData(c *jx.Check, v ErrorData) {
 	if v == nil {
-		c.Add("required", "want a ErrorData")
+		c.Add("required", "want an ErrorData")
 		return
 	}
 	v.check(c)
@@ -2538,7 +2538,7 @@ func CheckBackgroundWork(v BackgroundWork) []acp.Violation {
 
 func checkIdleStateUpdateVariant(c *jx.Check, v IdleStateUpdateVariant) {
 	if v == nil {
-		c.Add("required", "want a IdleStateUpdateVariant")
+		c.Add("required", "want an IdleStateUpdateVariant")
 		return
 	}
 	v.check(c)
@@ -2576,7 +2576,7 @@ func CheckPlanUpdateContent(v PlanUpdateContent) []acp.Violation {
 
 func checkMCPServer(c *jx.Check, v MCPServer) {
 	if v == nil {
-		c.Add("required", "want a MCPServer")
+		c.Add("required", "want an MCPServer")
 		return
 	}
 	v.check(c)
@@ -2637,7 +2637,7 @@ func checkCreateElicitationResponseVariant(c *jx.Check, v CreateElicitationRespo
 
 func checkElicitationContentValue(c *jx.Check, v ElicitationContentValue) {
 	if v == nil {
-		c.Add("required", "want a ElicitationContentValue")
+		c.Add("required", "want an ElicitationContentValue")
 		return
 	}
 	v.check(c)

@@ -4,19 +4,79 @@ package v2
 
 import "github.com/hermes-nvim/hermes/acp"
 
-// NewToolCallPermissionSubject returns a ToolCallPermissionSubject with its required members.
-func NewToolCallPermissionSubject(toolCall ToolCallUpdate) *ToolCallPermissionSubject {
-	return &ToolCallPermissionSubject{ToolCall: toolCall}
+// NewRequestPermissionRequest returns a RequestPermissionRequest with its required members.
+func NewRequestPermissionRequest(sessionID SessionID, title string, options []PermissionOption) *RequestPermissionRequest {
+	return &RequestPermissionRequest{SessionID: sessionID, Title: title, Options: options}
 }
 
-// NewCommandPermissionSubject returns a CommandPermissionSubject with its required members.
-func NewCommandPermissionSubject(command string, cwd AbsolutePath) *CommandPermissionSubject {
-	return &CommandPermissionSubject{Command: command, Cwd: cwd}
+// NewToolCallUpdate returns a ToolCallUpdate with its required members.
+func NewToolCallUpdate(toolCallID ToolCallID) *ToolCallUpdate {
+	return &ToolCallUpdate{ToolCallID: toolCallID}
+}
+
+// NewTextContent returns a TextContent with its required members.
+func NewTextContent(text string) *TextContent {
+	return &TextContent{Text: text}
+}
+
+// NewImageContent returns an ImageContent with its required members.
+func NewImageContent(data string, mimeType MediaType) *ImageContent {
+	return &ImageContent{Data: data, MimeType: mimeType}
+}
+
+// NewAudioContent returns an AudioContent with its required members.
+func NewAudioContent(data string, mimeType MediaType) *AudioContent {
+	return &AudioContent{Data: data, MimeType: mimeType}
+}
+
+// NewIcon returns an Icon with its required members.
+func NewIcon(src string) *Icon {
+	return &Icon{Src: src}
+}
+
+// NewResourceLink returns a ResourceLink with its required members.
+func NewResourceLink(name string, uri string) *ResourceLink {
+	return &ResourceLink{Name: name, URI: uri}
+}
+
+// NewTextResourceContents returns a TextResourceContents with its required members.
+func NewTextResourceContents(text string, uri string) *TextResourceContents {
+	return &TextResourceContents{Text: text, URI: uri}
+}
+
+// NewBlobResourceContents returns a BlobResourceContents with its required members.
+func NewBlobResourceContents(blob string, uri string) *BlobResourceContents {
+	return &BlobResourceContents{Blob: blob, URI: uri}
+}
+
+// NewEmbeddedResource returns an EmbeddedResource with its required members.
+func NewEmbeddedResource(resource EmbeddedResourceResource) *EmbeddedResource {
+	return &EmbeddedResource{Resource: resource}
 }
 
 // NewContent returns a Content with its required members.
 func NewContent(content ContentBlock) *Content {
 	return &Content{Content: content}
+}
+
+// NewDiffChange returns a DiffChange with its required members.
+func NewDiffChange(variant DiffChangeVariant) *DiffChange {
+	return &DiffChange{Variant: variant}
+}
+
+// NewDiffPathChange returns a DiffPathChange with its required members.
+func NewDiffPathChange(path AbsolutePath) *DiffPathChange {
+	return &DiffPathChange{Path: path}
+}
+
+// NewDiffPathPairChange returns a DiffPathPairChange with its required members.
+func NewDiffPathPairChange(oldPath AbsolutePath, path AbsolutePath) *DiffPathPairChange {
+	return &DiffPathPairChange{OldPath: oldPath, Path: path}
+}
+
+// NewDiffPatch returns a DiffPatch with its required members.
+func NewDiffPatch(format DiffPatchFormat, text string) *DiffPatch {
+	return &DiffPatch{Format: format, Text: text}
 }
 
 // NewDiff returns a Diff with its required members.
@@ -29,39 +89,395 @@ func NewTerminal(terminalID TerminalID) *Terminal {
 	return &Terminal{TerminalID: terminalID}
 }
 
-// NewTextContent returns a TextContent with its required members.
-func NewTextContent(text string) *TextContent {
-	return &TextContent{Text: text}
+// NewToolCallLocation returns a ToolCallLocation with its required members.
+func NewToolCallLocation(path AbsolutePath) *ToolCallLocation {
+	return &ToolCallLocation{Path: path}
 }
 
-// NewImageContent returns a ImageContent with its required members.
-func NewImageContent(data string, mimeType MediaType) *ImageContent {
-	return &ImageContent{Data: data, MimeType: mimeType}
+// NewToolCallPermissionSubject returns a ToolCallPermissionSubject with its required members.
+func NewToolCallPermissionSubject(toolCall ToolCallUpdate) *ToolCallPermissionSubject {
+	return &ToolCallPermissionSubject{ToolCall: toolCall}
 }
 
-// NewAudioContent returns a AudioContent with its required members.
-func NewAudioContent(data string, mimeType MediaType) *AudioContent {
-	return &AudioContent{Data: data, MimeType: mimeType}
+// NewCommandPermissionSubject returns a CommandPermissionSubject with its required members.
+func NewCommandPermissionSubject(command string, cwd AbsolutePath) *CommandPermissionSubject {
+	return &CommandPermissionSubject{Command: command, Cwd: cwd}
 }
 
-// NewResourceLink returns a ResourceLink with its required members.
-func NewResourceLink(name string, uri string) *ResourceLink {
-	return &ResourceLink{Name: name, URI: uri}
+// NewPermissionOption returns a PermissionOption with its required members.
+func NewPermissionOption(optionID PermissionOptionID, name string, kind PermissionOptionKind) *PermissionOption {
+	return &PermissionOption{OptionID: optionID, Name: name, Kind: kind}
 }
 
-// NewEmbeddedResource returns a EmbeddedResource with its required members.
-func NewEmbeddedResource(resource EmbeddedResourceResource) *EmbeddedResource {
-	return &EmbeddedResource{Resource: resource}
+// NewCreateElicitationRequest returns a CreateElicitationRequest with its required members.
+func NewCreateElicitationRequest(message string, variant CreateElicitationRequestVariant) *CreateElicitationRequest {
+	return &CreateElicitationRequest{Message: message, Variant: variant}
 }
 
-// NewTextResourceContents returns a TextResourceContents with its required members.
-func NewTextResourceContents(text string, uri string) *TextResourceContents {
-	return &TextResourceContents{Text: text, URI: uri}
+// NewElicitationSessionScope returns an ElicitationSessionScope with its required members.
+func NewElicitationSessionScope(sessionID SessionID) *ElicitationSessionScope {
+	return &ElicitationSessionScope{SessionID: sessionID}
 }
 
-// NewBlobResourceContents returns a BlobResourceContents with its required members.
-func NewBlobResourceContents(blob string, uri string) *BlobResourceContents {
-	return &BlobResourceContents{Blob: blob, URI: uri}
+// NewElicitationRequestScope returns an ElicitationRequestScope with its required members.
+func NewElicitationRequestScope(requestID acp.RequestID) *ElicitationRequestScope {
+	return &ElicitationRequestScope{RequestID: requestID}
+}
+
+// NewElicitationSchema returns an ElicitationSchema with its required members.
+func NewElicitationSchema(kind ElicitationSchemaType, properties map[string]ElicitationPropertySchema) *ElicitationSchema {
+	return &ElicitationSchema{Type: kind, Properties: properties}
+}
+
+// NewEnumOption returns an EnumOption with its required members.
+func NewEnumOption(const_ string, title string) *EnumOption {
+	return &EnumOption{Const: const_, Title: title}
+}
+
+// NewStringMultiSelectItems returns a StringMultiSelectItems with its required members.
+func NewStringMultiSelectItems(enum []string) *StringMultiSelectItems {
+	return &StringMultiSelectItems{Enum: enum}
+}
+
+// NewTitledMultiSelectItems returns a TitledMultiSelectItems with its required members.
+func NewTitledMultiSelectItems(anyOf []EnumOption) *TitledMultiSelectItems {
+	return &TitledMultiSelectItems{AnyOf: anyOf}
+}
+
+// NewMultiSelectPropertySchema returns a MultiSelectPropertySchema with its required members.
+func NewMultiSelectPropertySchema(items MultiSelectItems) *MultiSelectPropertySchema {
+	return &MultiSelectPropertySchema{Items: items}
+}
+
+// NewElicitationFormMode returns an ElicitationFormMode with its required members.
+func NewElicitationFormMode(requestedSchema ElicitationSchema, variant ElicitationFormModeVariant) *ElicitationFormMode {
+	return &ElicitationFormMode{RequestedSchema: requestedSchema, Variant: variant}
+}
+
+// NewElicitationURLMode returns an ElicitationURLMode with its required members.
+func NewElicitationURLMode(elicitationID ElicitationID, url string, variant ElicitationURLModeVariant) *ElicitationURLMode {
+	return &ElicitationURLMode{ElicitationID: elicitationID, URL: url, Variant: variant}
+}
+
+// NewInitializeResponse returns an InitializeResponse with its required members.
+func NewInitializeResponse(protocolVersion ProtocolVersion, info Implementation) *InitializeResponse {
+	return &InitializeResponse{ProtocolVersion: protocolVersion, Info: info}
+}
+
+// NewImplementation returns an Implementation with its required members.
+func NewImplementation(name string, version string) *Implementation {
+	return &Implementation{Name: name, Version: version}
+}
+
+// NewEnvVariable returns an EnvVariable with its required members.
+func NewEnvVariable(name string, value string) *EnvVariable {
+	return &EnvVariable{Name: name, Value: value}
+}
+
+// NewAuthMethodTerminal returns an AuthMethodTerminal with its required members.
+func NewAuthMethodTerminal(methodID AuthMethodID, name string) *AuthMethodTerminal {
+	return &AuthMethodTerminal{MethodID: methodID, Name: name}
+}
+
+// NewAuthMethodAgent returns an AuthMethodAgent with its required members.
+func NewAuthMethodAgent(methodID AuthMethodID, name string) *AuthMethodAgent {
+	return &AuthMethodAgent{MethodID: methodID, Name: name}
+}
+
+// NewNewSessionResponse returns a NewSessionResponse with its required members.
+func NewNewSessionResponse(sessionID SessionID) *NewSessionResponse {
+	return &NewSessionResponse{SessionID: sessionID}
+}
+
+// NewSessionConfigOption returns a SessionConfigOption with its required members.
+func NewSessionConfigOption(configID SessionConfigID, name string, variant SessionConfigOptionVariant) *SessionConfigOption {
+	return &SessionConfigOption{ConfigID: configID, Name: name, Variant: variant}
+}
+
+// NewSessionConfigSelectOption returns a SessionConfigSelectOption with its required members.
+func NewSessionConfigSelectOption(value SessionConfigValueID, name string) *SessionConfigSelectOption {
+	return &SessionConfigSelectOption{Value: value, Name: name}
+}
+
+// NewSessionConfigSelectGroup returns a SessionConfigSelectGroup with its required members.
+func NewSessionConfigSelectGroup(groupID SessionConfigGroupID, name string, options []SessionConfigSelectOption) *SessionConfigSelectGroup {
+	return &SessionConfigSelectGroup{GroupID: groupID, Name: name, Options: options}
+}
+
+// NewSessionConfigSelect returns a SessionConfigSelect with its required members.
+func NewSessionConfigSelect(currentValue SessionConfigValueID, options SessionConfigSelectOptions) *SessionConfigSelect {
+	return &SessionConfigSelect{CurrentValue: currentValue, Options: options}
+}
+
+// NewSessionConfigBoolean returns a SessionConfigBoolean with its required members.
+func NewSessionConfigBoolean(currentValue bool) *SessionConfigBoolean {
+	return &SessionConfigBoolean{CurrentValue: currentValue}
+}
+
+// NewTextCommandInput returns a TextCommandInput with its required members.
+func NewTextCommandInput(hint string) *TextCommandInput {
+	return &TextCommandInput{Hint: hint}
+}
+
+// NewCommand returns a Command with its required members.
+func NewCommand(name string, description string) *Command {
+	return &Command{Name: name, Description: description}
+}
+
+// NewListSessionsResponse returns a ListSessionsResponse with its required members.
+func NewListSessionsResponse(sessions []SessionInfo) *ListSessionsResponse {
+	return &ListSessionsResponse{Sessions: sessions}
+}
+
+// NewSessionInfo returns a SessionInfo with its required members.
+func NewSessionInfo(sessionID SessionID, cwd AbsolutePath) *SessionInfo {
+	return &SessionInfo{SessionID: sessionID, Cwd: cwd}
+}
+
+// NewSetSessionConfigOptionResponse returns a SetSessionConfigOptionResponse with its required
+// members.
+func NewSetSessionConfigOptionResponse(configOptions []SessionConfigOption) *SetSessionConfigOptionResponse {
+	return &SetSessionConfigOptionResponse{ConfigOptions: configOptions}
+}
+
+// NewPromptResponse returns a PromptResponse with its required members.
+func NewPromptResponse(messageID MessageID) *PromptResponse {
+	return &PromptResponse{MessageID: messageID}
+}
+
+// NewUnsupportedProtocolVersionErrorData returns a UnsupportedProtocolVersionErrorData with
+// its required members.
+func NewUnsupportedProtocolVersionErrorData(requested ProtocolVersion, supported []ProtocolVersion) *UnsupportedProtocolVersionErrorData {
+	return &UnsupportedProtocolVersionErrorData{Requested: requested, Supported: supported}
+}
+
+// NewSessionNotFoundErrorData returns a SessionNotFoundErrorData with its required members.
+func NewSessionNotFoundErrorData(sessionID SessionID) *SessionNotFoundErrorData {
+	return &SessionNotFoundErrorData{SessionID: sessionID}
+}
+
+// NewUpdateSessionNotification returns a UpdateSessionNotification with its required members.
+func NewUpdateSessionNotification(sessionID SessionID, update SessionUpdate) *UpdateSessionNotification {
+	return &UpdateSessionNotification{SessionID: sessionID, Update: update}
+}
+
+// NewContentChunk returns a ContentChunk with its required members.
+func NewContentChunk(messageID MessageID, content ContentBlock) *ContentChunk {
+	return &ContentChunk{MessageID: messageID, Content: content}
+}
+
+// NewUserMessage returns a UserMessage with its required members.
+func NewUserMessage(messageID MessageID) *UserMessage {
+	return &UserMessage{MessageID: messageID}
+}
+
+// NewAgentMessage returns an AgentMessage with its required members.
+func NewAgentMessage(messageID MessageID) *AgentMessage {
+	return &AgentMessage{MessageID: messageID}
+}
+
+// NewAgentThought returns an AgentThought with its required members.
+func NewAgentThought(messageID MessageID) *AgentThought {
+	return &AgentThought{MessageID: messageID}
+}
+
+// NewBackgroundTerminal returns a BackgroundTerminal with its required members.
+func NewBackgroundTerminal(terminalID TerminalID) *BackgroundTerminal {
+	return &BackgroundTerminal{TerminalID: terminalID}
+}
+
+// NewBackgroundToolCall returns a BackgroundToolCall with its required members.
+func NewBackgroundToolCall(toolCallID ToolCallID) *BackgroundToolCall {
+	return &BackgroundToolCall{ToolCallID: toolCallID}
+}
+
+// NewIdleStateUpdate returns an IdleStateUpdate with its required members.
+func NewIdleStateUpdate(variant IdleStateUpdateVariant) *IdleStateUpdate {
+	return &IdleStateUpdate{Variant: variant}
+}
+
+// NewToolCallContentChunk returns a ToolCallContentChunk with its required members.
+func NewToolCallContentChunk(toolCallID ToolCallID, content ToolCallContent) *ToolCallContentChunk {
+	return &ToolCallContentChunk{ToolCallID: toolCallID, Content: content}
+}
+
+// NewTerminalOutput returns a TerminalOutput with its required members.
+func NewTerminalOutput(data string) *TerminalOutput {
+	return &TerminalOutput{Data: data}
+}
+
+// NewTerminalSize returns a TerminalSize with its required members.
+func NewTerminalSize(cols uint16, rows uint16) *TerminalSize {
+	return &TerminalSize{Cols: cols, Rows: rows}
+}
+
+// NewTerminalUpdate returns a TerminalUpdate with its required members.
+func NewTerminalUpdate(terminalID TerminalID) *TerminalUpdate {
+	return &TerminalUpdate{TerminalID: terminalID}
+}
+
+// NewTerminalOutputChunk returns a TerminalOutputChunk with its required members.
+func NewTerminalOutputChunk(terminalID TerminalID, data string) *TerminalOutputChunk {
+	return &TerminalOutputChunk{TerminalID: terminalID, Data: data}
+}
+
+// NewPlanEntry returns a PlanEntry with its required members.
+func NewPlanEntry(content string, priority PlanEntryPriority, status PlanEntryStatus) *PlanEntry {
+	return &PlanEntry{Content: content, Priority: priority, Status: status}
+}
+
+// NewPlanItems returns a PlanItems with its required members.
+func NewPlanItems(planID PlanID, entries []PlanEntry) *PlanItems {
+	return &PlanItems{PlanID: planID, Entries: entries}
+}
+
+// NewPlanUpdate returns a PlanUpdate with its required members.
+func NewPlanUpdate(plan PlanUpdateContent) *PlanUpdate {
+	return &PlanUpdate{Plan: plan}
+}
+
+// NewAvailableCommandsUpdate returns an AvailableCommandsUpdate with its required members.
+func NewAvailableCommandsUpdate(availableCommands []AvailableCommand) *AvailableCommandsUpdate {
+	return &AvailableCommandsUpdate{AvailableCommands: availableCommands}
+}
+
+// NewConfigOptionUpdate returns a ConfigOptionUpdate with its required members.
+func NewConfigOptionUpdate(configOptions []SessionConfigOption) *ConfigOptionUpdate {
+	return &ConfigOptionUpdate{ConfigOptions: configOptions}
+}
+
+// NewCost returns a Cost with its required members.
+func NewCost(amount float64, currency string) *Cost {
+	return &Cost{Amount: amount, Currency: currency}
+}
+
+// NewUsageUpdate returns a UsageUpdate with its required members.
+func NewUsageUpdate(used uint64, size uint64) *UsageUpdate {
+	return &UsageUpdate{Used: used, Size: size}
+}
+
+// NewNotice returns a Notice with its required members.
+func NewNotice(severity NoticeSeverity, title string) *Notice {
+	return &Notice{Severity: severity, Title: title}
+}
+
+// NewCompactionUpdate returns a CompactionUpdate with its required members.
+func NewCompactionUpdate(compactionID CompactionID, status CompactionStatus) *CompactionUpdate {
+	return &CompactionUpdate{CompactionID: compactionID, Status: status}
+}
+
+// NewCompactionSummaryChunk returns a CompactionSummaryChunk with its required members.
+func NewCompactionSummaryChunk(compactionID CompactionID, content ContentBlock) *CompactionSummaryChunk {
+	return &CompactionSummaryChunk{CompactionID: compactionID, Content: content}
+}
+
+// NewCompleteElicitationNotification returns a CompleteElicitationNotification with its
+// required members.
+func NewCompleteElicitationNotification(elicitationID ElicitationID) *CompleteElicitationNotification {
+	return &CompleteElicitationNotification{ElicitationID: elicitationID}
+}
+
+// NewInitializeRequest returns an InitializeRequest with its required members.
+func NewInitializeRequest(protocolVersion ProtocolVersion, info Implementation) *InitializeRequest {
+	return &InitializeRequest{ProtocolVersion: protocolVersion, Info: info}
+}
+
+// NewLoginAuthRequest returns a LoginAuthRequest with its required members.
+func NewLoginAuthRequest(methodID AuthMethodID) *LoginAuthRequest {
+	return &LoginAuthRequest{MethodID: methodID}
+}
+
+// NewNewSessionRequest returns a NewSessionRequest with its required members.
+func NewNewSessionRequest(cwd AbsolutePath) *NewSessionRequest {
+	return &NewSessionRequest{Cwd: cwd}
+}
+
+// NewHTTPHeader returns an HTTPHeader with its required members.
+func NewHTTPHeader(name string, value string) *HTTPHeader {
+	return &HTTPHeader{Name: name, Value: value}
+}
+
+// NewMCPServerHTTP returns an MCPServerHTTP with its required members.
+func NewMCPServerHTTP(name string, url string) *MCPServerHTTP {
+	return &MCPServerHTTP{Name: name, URL: url}
+}
+
+// NewMCPServerStdio returns an MCPServerStdio with its required members.
+func NewMCPServerStdio(name string, command AbsolutePath) *MCPServerStdio {
+	return &MCPServerStdio{Name: name, Command: command}
+}
+
+// NewDeleteSessionRequest returns a DeleteSessionRequest with its required members.
+func NewDeleteSessionRequest(sessionID SessionID) *DeleteSessionRequest {
+	return &DeleteSessionRequest{SessionID: sessionID}
+}
+
+// NewResumeSessionRequest returns a ResumeSessionRequest with its required members.
+func NewResumeSessionRequest(sessionID SessionID, cwd AbsolutePath) *ResumeSessionRequest {
+	return &ResumeSessionRequest{SessionID: sessionID, Cwd: cwd}
+}
+
+// NewCloseSessionRequest returns a CloseSessionRequest with its required members.
+func NewCloseSessionRequest(sessionID SessionID) *CloseSessionRequest {
+	return &CloseSessionRequest{SessionID: sessionID}
+}
+
+// NewCancelToolCallRequest returns a CancelToolCallRequest with its required members.
+func NewCancelToolCallRequest(sessionID SessionID, toolCallID ToolCallID) *CancelToolCallRequest {
+	return &CancelToolCallRequest{SessionID: sessionID, ToolCallID: toolCallID}
+}
+
+// NewCancelTerminalRequest returns a CancelTerminalRequest with its required members.
+func NewCancelTerminalRequest(sessionID SessionID, terminalID TerminalID) *CancelTerminalRequest {
+	return &CancelTerminalRequest{SessionID: sessionID, TerminalID: terminalID}
+}
+
+// NewSetSessionConfigOptionRequest returns a SetSessionConfigOptionRequest with its required
+// members.
+func NewSetSessionConfigOptionRequest(sessionID SessionID, configID SessionConfigID, variant SetSessionConfigOptionRequestVariant) *SetSessionConfigOptionRequest {
+	return &SetSessionConfigOptionRequest{SessionID: sessionID, ConfigID: configID, Variant: variant}
+}
+
+// NewSetSessionConfigOptionRequestID returns a SetSessionConfigOptionRequestID with its
+// required members.
+func NewSetSessionConfigOptionRequestID(value SessionConfigValueID) *SetSessionConfigOptionRequestID {
+	return &SetSessionConfigOptionRequestID{Value: value}
+}
+
+// NewSetSessionConfigOptionRequestBoolean returns a SetSessionConfigOptionRequestBoolean with
+// its required members.
+func NewSetSessionConfigOptionRequestBoolean(value bool) *SetSessionConfigOptionRequestBoolean {
+	return &SetSessionConfigOptionRequestBoolean{Value: value}
+}
+
+// NewPromptRequest returns a PromptRequest with its required members.
+func NewPromptRequest(sessionID SessionID, prompt []ContentBlock) *PromptRequest {
+	return &PromptRequest{SessionID: sessionID, Prompt: prompt}
+}
+
+// NewRequestPermissionResponse returns a RequestPermissionResponse with its required members.
+func NewRequestPermissionResponse(outcome RequestPermissionOutcome) *RequestPermissionResponse {
+	return &RequestPermissionResponse{Outcome: outcome}
+}
+
+// NewSelectedPermissionOutcome returns a SelectedPermissionOutcome with its required members.
+func NewSelectedPermissionOutcome(optionID PermissionOptionID) *SelectedPermissionOutcome {
+	return &SelectedPermissionOutcome{OptionID: optionID}
+}
+
+// NewCreateElicitationResponse returns a CreateElicitationResponse with its required members.
+func NewCreateElicitationResponse(variant CreateElicitationResponseVariant) *CreateElicitationResponse {
+	return &CreateElicitationResponse{Variant: variant}
+}
+
+// NewCancelSessionNotification returns a CancelSessionNotification with its required members.
+func NewCancelSessionNotification(sessionID SessionID) *CancelSessionNotification {
+	return &CancelSessionNotification{SessionID: sessionID}
+}
+
+// NewCancelRequestNotification returns a CancelRequestNotification with its required members.
+func NewCancelRequestNotification(requestID acp.RequestID) *CancelRequestNotification {
+	return &CancelRequestNotification{RequestID: requestID}
 }
 
 // NewDiffChangeAdd returns a DiffChangeAdd with its required members.
@@ -89,195 +505,17 @@ func NewDiffChangeCopy(oldPath AbsolutePath, path AbsolutePath) *DiffChangeCopy 
 	return &DiffChangeCopy{OldPath: oldPath, Path: path}
 }
 
-// NewElicitationSessionScope returns a ElicitationSessionScope with its required members.
-func NewElicitationSessionScope(sessionID SessionID) *ElicitationSessionScope {
-	return &ElicitationSessionScope{SessionID: sessionID}
-}
-
-// NewElicitationRequestScope returns a ElicitationRequestScope with its required members.
-func NewElicitationRequestScope(requestID acp.RequestID) *ElicitationRequestScope {
-	return &ElicitationRequestScope{RequestID: requestID}
-}
-
-// NewMultiSelectPropertySchema returns a MultiSelectPropertySchema with its required members.
-func NewMultiSelectPropertySchema(items MultiSelectItems) *MultiSelectPropertySchema {
-	return &MultiSelectPropertySchema{Items: items}
-}
-
-// NewStringMultiSelectItems returns a StringMultiSelectItems with its required members.
-func NewStringMultiSelectItems(enum []string) *StringMultiSelectItems {
-	return &StringMultiSelectItems{Enum: enum}
-}
-
-// NewTitledMultiSelectItems returns a TitledMultiSelectItems with its required members.
-func NewTitledMultiSelectItems(anyOf []EnumOption) *TitledMultiSelectItems {
-	return &TitledMultiSelectItems{AnyOf: anyOf}
-}
-
-// NewAuthMethodTerminal returns a AuthMethodTerminal with its required members.
-func NewAuthMethodTerminal(methodID AuthMethodID, name string) *AuthMethodTerminal {
-	return &AuthMethodTerminal{MethodID: methodID, Name: name}
-}
-
-// NewAuthMethodAgent returns a AuthMethodAgent with its required members.
-func NewAuthMethodAgent(methodID AuthMethodID, name string) *AuthMethodAgent {
-	return &AuthMethodAgent{MethodID: methodID, Name: name}
-}
-
-// NewSessionConfigSelect returns a SessionConfigSelect with its required members.
-func NewSessionConfigSelect(currentValue SessionConfigValueID, options SessionConfigSelectOptions) *SessionConfigSelect {
-	return &SessionConfigSelect{CurrentValue: currentValue, Options: options}
-}
-
-// NewSessionConfigBoolean returns a SessionConfigBoolean with its required members.
-func NewSessionConfigBoolean(currentValue bool) *SessionConfigBoolean {
-	return &SessionConfigBoolean{CurrentValue: currentValue}
-}
-
-// NewCommand returns a Command with its required members.
-func NewCommand(name string, description string) *Command {
-	return &Command{Name: name, Description: description}
-}
-
-// NewTextCommandInput returns a TextCommandInput with its required members.
-func NewTextCommandInput(hint string) *TextCommandInput {
-	return &TextCommandInput{Hint: hint}
-}
-
-// NewUnsupportedProtocolVersionErrorData returns a UnsupportedProtocolVersionErrorData with
-// its required members.
-func NewUnsupportedProtocolVersionErrorData(requested ProtocolVersion, supported []ProtocolVersion) *UnsupportedProtocolVersionErrorData {
-	return &UnsupportedProtocolVersionErrorData{Requested: requested, Supported: supported}
-}
-
-// NewSessionNotFoundErrorData returns a SessionNotFoundErrorData with its required members.
-func NewSessionNotFoundErrorData(sessionID SessionID) *SessionNotFoundErrorData {
-	return &SessionNotFoundErrorData{SessionID: sessionID}
-}
-
 // NewUserMessageChunk returns a UserMessageChunk with its required members.
 func NewUserMessageChunk(messageID MessageID, content ContentBlock) *UserMessageChunk {
 	return &UserMessageChunk{MessageID: messageID, Content: content}
 }
 
-// NewUserMessage returns a UserMessage with its required members.
-func NewUserMessage(messageID MessageID) *UserMessage {
-	return &UserMessage{MessageID: messageID}
-}
-
-// NewAgentMessageChunk returns a AgentMessageChunk with its required members.
+// NewAgentMessageChunk returns an AgentMessageChunk with its required members.
 func NewAgentMessageChunk(messageID MessageID, content ContentBlock) *AgentMessageChunk {
 	return &AgentMessageChunk{MessageID: messageID, Content: content}
 }
 
-// NewAgentMessage returns a AgentMessage with its required members.
-func NewAgentMessage(messageID MessageID) *AgentMessage {
-	return &AgentMessage{MessageID: messageID}
-}
-
-// NewAgentThoughtChunk returns a AgentThoughtChunk with its required members.
+// NewAgentThoughtChunk returns an AgentThoughtChunk with its required members.
 func NewAgentThoughtChunk(messageID MessageID, content ContentBlock) *AgentThoughtChunk {
 	return &AgentThoughtChunk{MessageID: messageID, Content: content}
-}
-
-// NewAgentThought returns a AgentThought with its required members.
-func NewAgentThought(messageID MessageID) *AgentThought {
-	return &AgentThought{MessageID: messageID}
-}
-
-// NewToolCallContentChunk returns a ToolCallContentChunk with its required members.
-func NewToolCallContentChunk(toolCallID ToolCallID, content ToolCallContent) *ToolCallContentChunk {
-	return &ToolCallContentChunk{ToolCallID: toolCallID, Content: content}
-}
-
-// NewToolCallUpdate returns a ToolCallUpdate with its required members.
-func NewToolCallUpdate(toolCallID ToolCallID) *ToolCallUpdate {
-	return &ToolCallUpdate{ToolCallID: toolCallID}
-}
-
-// NewTerminalUpdate returns a TerminalUpdate with its required members.
-func NewTerminalUpdate(terminalID TerminalID) *TerminalUpdate {
-	return &TerminalUpdate{TerminalID: terminalID}
-}
-
-// NewTerminalOutputChunk returns a TerminalOutputChunk with its required members.
-func NewTerminalOutputChunk(terminalID TerminalID, data string) *TerminalOutputChunk {
-	return &TerminalOutputChunk{TerminalID: terminalID, Data: data}
-}
-
-// NewPlanUpdate returns a PlanUpdate with its required members.
-func NewPlanUpdate(plan PlanUpdateContent) *PlanUpdate {
-	return &PlanUpdate{Plan: plan}
-}
-
-// NewAvailableCommandsUpdate returns a AvailableCommandsUpdate with its required members.
-func NewAvailableCommandsUpdate(availableCommands []AvailableCommand) *AvailableCommandsUpdate {
-	return &AvailableCommandsUpdate{AvailableCommands: availableCommands}
-}
-
-// NewConfigOptionUpdate returns a ConfigOptionUpdate with its required members.
-func NewConfigOptionUpdate(configOptions []SessionConfigOption) *ConfigOptionUpdate {
-	return &ConfigOptionUpdate{ConfigOptions: configOptions}
-}
-
-// NewUsageUpdate returns a UsageUpdate with its required members.
-func NewUsageUpdate(used uint64, size uint64) *UsageUpdate {
-	return &UsageUpdate{Used: used, Size: size}
-}
-
-// NewNotice returns a Notice with its required members.
-func NewNotice(severity NoticeSeverity, title string) *Notice {
-	return &Notice{Severity: severity, Title: title}
-}
-
-// NewCompactionUpdate returns a CompactionUpdate with its required members.
-func NewCompactionUpdate(compactionID CompactionID, status CompactionStatus) *CompactionUpdate {
-	return &CompactionUpdate{CompactionID: compactionID, Status: status}
-}
-
-// NewCompactionSummaryChunk returns a CompactionSummaryChunk with its required members.
-func NewCompactionSummaryChunk(compactionID CompactionID, content ContentBlock) *CompactionSummaryChunk {
-	return &CompactionSummaryChunk{CompactionID: compactionID, Content: content}
-}
-
-// NewBackgroundTerminal returns a BackgroundTerminal with its required members.
-func NewBackgroundTerminal(terminalID TerminalID) *BackgroundTerminal {
-	return &BackgroundTerminal{TerminalID: terminalID}
-}
-
-// NewBackgroundToolCall returns a BackgroundToolCall with its required members.
-func NewBackgroundToolCall(toolCallID ToolCallID) *BackgroundToolCall {
-	return &BackgroundToolCall{ToolCallID: toolCallID}
-}
-
-// NewPlanItems returns a PlanItems with its required members.
-func NewPlanItems(planID PlanID, entries []PlanEntry) *PlanItems {
-	return &PlanItems{PlanID: planID, Entries: entries}
-}
-
-// NewMCPServerHTTP returns a MCPServerHTTP with its required members.
-func NewMCPServerHTTP(name string, url string) *MCPServerHTTP {
-	return &MCPServerHTTP{Name: name, URL: url}
-}
-
-// NewMCPServerStdio returns a MCPServerStdio with its required members.
-func NewMCPServerStdio(name string, command AbsolutePath) *MCPServerStdio {
-	return &MCPServerStdio{Name: name, Command: command}
-}
-
-// NewSetSessionConfigOptionRequestID returns a SetSessionConfigOptionRequestID with its
-// required members.
-func NewSetSessionConfigOptionRequestID(value SessionConfigValueID) *SetSessionConfigOptionRequestID {
-	return &SetSessionConfigOptionRequestID{Value: value}
-}
-
-// NewSetSessionConfigOptionRequestBoolean returns a SetSessionConfigOptionRequestBoolean with
-// its required members.
-func NewSetSessionConfigOptionRequestBoolean(value bool) *SetSessionConfigOptionRequestBoolean {
-	return &SetSessionConfigOptionRequestBoolean{Value: value}
-}
-
-// NewSelectedPermissionOutcome returns a SelectedPermissionOutcome with its required members.
-func NewSelectedPermissionOutcome(optionID PermissionOptionID) *SelectedPermissionOutcome {
-	return &SelectedPermissionOutcome{OptionID: optionID}
 }

@@ -13,6 +13,10 @@ import (
 // V2 is this package as data: its methods, and decoders for the params and results of each.
 var V2 acp.Protocol = protocol{}
 
+// ProtocolVersionNumber is the version of the protocol that this package speaks, for
+// `initialize`.
+const ProtocolVersionNumber ProtocolVersion = 2
+
 type protocol struct{}
 
 func (protocol) Version() int {

@@ -9,61 +9,113 @@ import (
 )
 
 // SessionID: names a session. Chosen by the agent, opaque to the client.
+//
+// Part of 13 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup#session-id
 type SessionID string
 
 // ToolCallID: names a tool call within its session. Chosen by the agent.
+//
+// Part of elicitation/create, session/request_permission, session/update and tool_call/cancel,
+// in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ToolCallID string
 
 // MediaType: a media type, such as text/plain or image/png.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type MediaType string
 
 // AbsolutePath: an absolute path as the agent's machine writes it, such as /home/user/project
 // or C:\Users\user\project. It is no URI.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type AbsolutePath string
 
 // TerminalID: names a terminal of the agent within its session. Chosen by the agent.
+//
+// Part of session/request_permission, session/update and terminal/cancel, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type TerminalID string
 
 // PermissionOptionID: names an option of a permission request. Chosen by the agent.
+//
+// Part of session/request_permission, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type PermissionOptionID string
 
 // ElicitationID: names a request for input on a web page. Chosen by the agent.
+//
+// Part of elicitation/complete and elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationID string
 
 // ProtocolVersion: a protocol version as one number, 0 to 65535. It rises with breaking
 // changes only; additions are announced as capabilities.
+//
+// Part of initialize and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ProtocolVersion uint16
 
 // AuthMethodID: names one way to sign in. Chosen by the agent.
+//
+// Part of auth/login and initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type AuthMethodID string
 
 // SessionConfigID: names a config option. Chosen by the agent.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, in both
+// directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigID string
 
 // SessionConfigValueID: names one value of a config option. Chosen by the agent.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, in both
+// directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigValueID string
 
 // SessionConfigGroupID: names a group of values. Chosen by the agent.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, agent to
+// client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigGroupID string
 
 // SessionListCursor: a position in the list of sessions. Opaque, even if empty.
+//
+// Part of session/list, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type SessionListCursor string
 
 // MessageID: names a message within its session. Each kind (of the user, of the agent,
 // thought) has ids of its own, so the same id may occur once in each.
+//
+// Part of session/prompt and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type MessageID string
 
 // PlanID: names a plan within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanID string
 
 // CompactionID: names a context compaction within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionID string
 
 // RequestPermissionRequest: a request that the user decide whether something may go ahead. The
 // client must answer.
 //
 // Params of the request session/request_permission, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission
 type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// Question to show. It is not the title of the tool call.
@@ -82,6 +134,9 @@ type RequestPermissionRequest struct {
 
 // RequestPermissionSubjectOther is a RequestPermissionSubject whose type this version does not
 // know. It is kept and written back as received.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionSubjectOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -92,6 +147,9 @@ type RequestPermissionSubjectOther struct {
 // ToolCallUpdate: a tool call, new or changed. An unknown id creates it. Absent members stay
 // as they are, null resets them, lists are replaced as a whole.
 // It is the variant "tool_call_update" of SessionUpdate.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type ToolCallUpdate struct {
 	// Names the call within its session.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -122,6 +180,9 @@ type ToolCallUpdate struct {
 
 // ToolCallContentOther is a ToolCallContent whose type this version does not know. It is kept
 // and written back as received.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#content
 type ToolCallContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -131,6 +192,9 @@ type ToolCallContentOther struct {
 
 // ContentBlockOther is a ContentBlock whose type this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/content
 type ContentBlockOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -139,6 +203,9 @@ type ContentBlockOther struct {
 }
 
 // Annotations: hints on how and for whom to show content.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type Annotations struct {
 	// Whom the content is for. Absent or null: anybody.
 	Audience []Role `json:"audience,omitzero"`
@@ -154,6 +221,9 @@ type Annotations struct {
 
 // TextContent: text, plain or Markdown.
 // It is the variant "text" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type TextContent struct {
 	// The text.
 	Text string `json:"text"`
@@ -167,6 +237,9 @@ type TextContent struct {
 
 // ImageContent: a picture.
 // It is the variant "image" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ImageContent struct {
 	// The picture in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -189,6 +262,9 @@ func (v *ImageContent) Bytes() ([]byte, error) {
 
 // AudioContent: a sound recording.
 // It is the variant "audio" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type AudioContent struct {
 	// The recording in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -208,6 +284,9 @@ func (v *AudioContent) Bytes() ([]byte, error) {
 }
 
 // Icon: an icon for display.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type Icon struct {
 	// Address of the picture, https or data only. Clients refuse anything else and send no
 	// credentials. A URI.
@@ -226,6 +305,9 @@ type Icon struct {
 
 // ResourceLink: a link to a file or other resource; the contents are not included.
 // It is the variant "resource_link" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ResourceLink struct {
 	// Name of the resource.
 	Name string `json:"name"`
@@ -251,6 +333,9 @@ type ResourceLink struct {
 
 // TextResourceContents: a resource whose contents are text.
 // It is the variant TextResourceContents of EmbeddedResourceResource.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type TextResourceContents struct {
 	// The contents.
 	Text string `json:"text"`
@@ -266,6 +351,9 @@ type TextResourceContents struct {
 
 // BlobResourceContents: a resource whose contents are bytes.
 // It is the variant BlobResourceContents of EmbeddedResourceResource.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type BlobResourceContents struct {
 	// The contents in base64. Base64; see Bytes.
 	Blob string `json:"blob"`
@@ -286,6 +374,9 @@ func (v *BlobResourceContents) Bytes() ([]byte, error) {
 
 // EmbeddedResource: a resource with its contents included.
 // It is the variant "resource" of ContentBlock.
+//
+// Part of session/prompt, session/request_permission and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type EmbeddedResource struct {
 	// Address and contents.
 	Resource EmbeddedResourceResource `json:"resource"`
@@ -299,6 +390,9 @@ type EmbeddedResource struct {
 
 // Content: one content block out of the result of a tool.
 // It is the variant "content" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type Content struct {
 	// The piece.
 	Content ContentBlock `json:"content"`
@@ -309,6 +403,9 @@ type Content struct {
 }
 
 // DiffChange: what happened to one file.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type DiffChange struct {
 	// Kind of file afterwards, or of the deleted file. Absent or null: unknown.
 	FileType acp.Opt[DiffFileType] `json:"fileType,omitzero"`
@@ -323,6 +420,9 @@ type DiffChange struct {
 
 // DiffChangeOther is a DiffChange whose operation this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type DiffChangeOther struct {
 	// Tag is the operation that this version does not know.
 	Tag string
@@ -331,6 +431,9 @@ type DiffChangeOther struct {
 }
 
 // DiffPathChange: the file that was added, deleted or modified.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type DiffPathChange struct {
 	// The file.
 	Path AbsolutePath `json:"path"`
@@ -339,6 +442,9 @@ type DiffPathChange struct {
 }
 
 // DiffPathPairChange: the file that was moved or copied, from and to.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type DiffPathPairChange struct {
 	// The file before.
 	OldPath AbsolutePath `json:"oldPath"`
@@ -349,6 +455,9 @@ type DiffPathPairChange struct {
 }
 
 // DiffPatch: changes of files as patch text.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type DiffPatch struct {
 	// How the text is written.
 	Format DiffPatchFormat `json:"format"`
@@ -363,6 +472,9 @@ type DiffPatch struct {
 // Diff: changes of files by a tool call. `changes` says what happened to which file, `patch`
 // shows it.
 // It is the variant "diff" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#content
 type Diff struct {
 	// What happened, file by file.
 	Changes []DiffChange `json:"changes"`
@@ -377,6 +489,9 @@ type Diff struct {
 // Terminal: a terminal of the agent to show in a tool call. Its state and output arrive as
 // session updates of their own.
 // It is the variant "terminal" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type Terminal struct {
 	// The terminal.
 	TerminalID TerminalID `json:"terminalId"`
@@ -387,6 +502,9 @@ type Terminal struct {
 }
 
 // ToolCallLocation: a place in a file that a tool call reads or changes.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#following-the-agent
 type ToolCallLocation struct {
 	// Absolute path of the file.
 	Path AbsolutePath `json:"path"`
@@ -400,6 +518,9 @@ type ToolCallLocation struct {
 
 // ToolCallCapabilities: what the client may do to a tool call now. Something malformed allows
 // nothing.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls
 type ToolCallCapabilities struct {
 	// `tool_call/cancel` works for this call. Absent or null: it does not.
 	Cancel *ToolCallCancelCapabilities `json:"cancel,omitzero"`
@@ -411,6 +532,9 @@ type ToolCallCapabilities struct {
 
 // ToolCallCancelCapabilities: marks that a tool call can be cancelled. No members of its own
 // yet.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ToolCallCancelCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -420,6 +544,9 @@ type ToolCallCancelCapabilities struct {
 
 // ToolCallPermissionSubject: a tool call that needs permission.
 // It is the variant "tool_call" of RequestPermissionSubject.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type ToolCallPermissionSubject struct {
 	// The call, to be applied like a `tool_call_update` before asking.
 	ToolCall ToolCallUpdate `json:"toolCall"`
@@ -431,6 +558,9 @@ type ToolCallPermissionSubject struct {
 
 // CommandPermissionSubject: a command that needs permission.
 // It is the variant "command" of RequestPermissionSubject.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CommandPermissionSubject struct {
 	// The command that would run.
 	Command string `json:"command"`
@@ -447,6 +577,9 @@ type CommandPermissionSubject struct {
 }
 
 // PermissionOption: one answer the user can give to a permission request.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type PermissionOption struct {
 	// Name to send back.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -476,6 +609,9 @@ type CreateElicitationRequest struct {
 
 // CreateElicitationRequestOther is a CreateElicitationRequest whose mode this version does not
 // know. It is kept and written back as received.
+//
+// Params of the request elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationRequestOther struct {
 	// Tag is the mode that this version does not know.
 	Tag string
@@ -487,6 +623,9 @@ type CreateElicitationRequestOther struct {
 // ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
 // It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
 // of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationSessionScope struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call that wants input. Absent or null: the session as such.
@@ -498,6 +637,9 @@ type ElicitationSessionScope struct {
 // ElicitationRequestScope: the open request that wants input while there is no session yet.
 // It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
 // of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
 	RequestID acp.RequestID `json:"requestId"`
@@ -506,6 +648,9 @@ type ElicitationRequestScope struct {
 }
 
 // ElicitationSchema: the fields of a form, as a flat JSON Schema object.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationSchema struct {
 	// Always `object`; anything else is an error.
 	Type ElicitationSchemaType `json:"type"`
@@ -523,8 +668,11 @@ type ElicitationSchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationPropertySchemaOther is a ElicitationPropertySchema whose type this version does
+// ElicitationPropertySchemaOther is an ElicitationPropertySchema whose type this version does
 // not know. It is kept and written back as received.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationPropertySchemaOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -533,6 +681,9 @@ type ElicitationPropertySchemaOther struct {
 }
 
 // EnumOption: one choice of a field with its label.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type EnumOption struct {
 	// Value to send back.
 	Const string `json:"const"`
@@ -548,6 +699,9 @@ type EnumOption struct {
 
 // StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
 // It is the variant "string" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type StringPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -578,6 +732,9 @@ type StringPropertySchema struct {
 
 // NumberPropertySchema: a field for a number.
 // It is the variant "number" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type NumberPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -597,6 +754,9 @@ type NumberPropertySchema struct {
 
 // IntegerPropertySchema: a field for a whole number.
 // It is the variant "integer" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type IntegerPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -616,6 +776,9 @@ type IntegerPropertySchema struct {
 
 // BooleanPropertySchema: a field for yes or no.
 // It is the variant "boolean" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type BooleanPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -631,6 +794,9 @@ type BooleanPropertySchema struct {
 
 // MultiSelectItemsOther is a MultiSelectItems whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type MultiSelectItemsOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -640,6 +806,9 @@ type MultiSelectItemsOther struct {
 
 // StringMultiSelectItems: values that are shown as they are.
 // It is the variant "string" of MultiSelectItems.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type StringMultiSelectItems struct {
 	// The values. At least 1 item.
 	Enum []string `json:"enum"`
@@ -651,6 +820,9 @@ type StringMultiSelectItems struct {
 
 // TitledMultiSelectItems: values that have labels of their own.
 // It is the variant titled of MultiSelectItems.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type TitledMultiSelectItems struct {
 	// The values with their labels. At least 1 item.
 	AnyOf []EnumOption `json:"anyOf"`
@@ -662,6 +834,9 @@ type TitledMultiSelectItems struct {
 
 // MultiSelectPropertySchema: a field for any number of choices from a list.
 // It is the variant "array" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type MultiSelectPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -683,6 +858,9 @@ type MultiSelectPropertySchema struct {
 
 // ElicitationFormMode: a form for the user, for a session or for an open request.
 // It is the variant "form" of CreateElicitationRequestVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
@@ -693,6 +871,9 @@ type ElicitationFormMode struct {
 
 // ElicitationURLMode: a web page for the user, for a session or for an open request.
 // It is the variant "url" of CreateElicitationRequestVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
@@ -705,6 +886,8 @@ type ElicitationURLMode struct {
 
 // ExtRequest: parameters of an extension request, any JSON. The method name starts with `_`; a
 // receiver that does not know it answers with -32601.
+//
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ExtRequest struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -732,6 +915,9 @@ type InitializeResponse struct {
 }
 
 // Implementation: name and version of the program on one side of the connection.
+//
+// Part of initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type Implementation struct {
 	// Stable name for programs; shown to people only where there is no title.
 	Name string `json:"name"`
@@ -746,6 +932,9 @@ type Implementation struct {
 }
 
 // AgentCapabilities: what an agent offers.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization#agent-capabilities
 type AgentCapabilities struct {
 	// Sessions work; the object tells what else they can do. Absent or null: no `session/*` method
 	// works.
@@ -761,6 +950,9 @@ type AgentCapabilities struct {
 
 // SessionCapabilities: what the sessions of an agent can do. Even `{}` stands for new, list,
 // resume, close, prompt, cancel and update. Absent or null members say no.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization#session-capabilities
 type SessionCapabilities struct {
 	// Content that prompts may hold besides text and resource links.
 	Prompt *PromptCapabilities `json:"prompt,omitzero"`
@@ -778,6 +970,9 @@ type SessionCapabilities struct {
 
 // PromptCapabilities: content that prompts may hold besides text and resource links, which
 // every agent accepts.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization#session-prompt-capabilities
 type PromptCapabilities struct {
 	// Prompts may hold images. Absent or null: they may not.
 	Image *PromptImageCapabilities `json:"image,omitzero"`
@@ -792,6 +987,9 @@ type PromptCapabilities struct {
 }
 
 // PromptImageCapabilities: marks that prompts may hold images. No members of its own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type PromptImageCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -800,6 +998,9 @@ type PromptImageCapabilities struct {
 }
 
 // PromptAudioCapabilities: marks that prompts may hold audio. No members of its own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type PromptAudioCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -809,6 +1010,9 @@ type PromptAudioCapabilities struct {
 
 // PromptEmbeddedContextCapabilities: marks that prompts may hold embedded resources. No
 // members of its own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type PromptEmbeddedContextCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -817,6 +1021,9 @@ type PromptEmbeddedContextCapabilities struct {
 }
 
 // MCPCapabilities: MCP transports that sessions of the agent can use.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type MCPCapabilities struct {
 	// MCP servers on stdio work. Absent or null: they do not.
 	Stdio *MCPStdioCapabilities `json:"stdio,omitzero"`
@@ -829,6 +1036,9 @@ type MCPCapabilities struct {
 }
 
 // MCPStdioCapabilities: marks that MCP servers on stdio work. No members of its own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type MCPStdioCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -837,6 +1047,9 @@ type MCPStdioCapabilities struct {
 }
 
 // MCPHTTPCapabilities: marks that MCP servers over HTTP work. No members of its own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type MCPHTTPCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -846,6 +1059,9 @@ type MCPHTTPCapabilities struct {
 
 // SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
 // own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type SessionDeleteCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -855,6 +1071,9 @@ type SessionDeleteCapabilities struct {
 
 // SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type SessionAdditionalDirectoriesCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -864,6 +1083,9 @@ type SessionAdditionalDirectoriesCapabilities struct {
 
 // AgentAuthCapabilities: optional sign-in features of an agent. Whether `auth/login` and
 // `auth/logout` work is told by `authMethods` instead.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type AgentAuthCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -871,8 +1093,11 @@ type AgentAuthCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthMethodOther is a AuthMethod whose type this version does not know. It is kept and
+// AuthMethodOther is an AuthMethod whose type this version does not know. It is kept and
 // written back as received.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type AuthMethodOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -885,6 +1110,9 @@ type AuthMethodOther struct {
 }
 
 // EnvVariable: one environment variable for a process to be started.
+//
+// Part of initialize, session/new and session/resume, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type EnvVariable struct {
 	// Variable name.
 	Name string `json:"name"`
@@ -899,6 +1127,9 @@ type EnvVariable struct {
 // AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
 // again with these arguments. Exit status 0 means signed in. Never passed to `auth/login`.
 // It is the variant "terminal" of AuthMethod.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type AuthMethodTerminal struct {
 	// Name of the method; not for `auth/login`.
 	MethodID AuthMethodID `json:"methodId"`
@@ -920,6 +1151,9 @@ type AuthMethodTerminal struct {
 // AuthMethodAgent: a way to sign in that the agent carries out itself once `auth/login` names
 // it.
 // It is the variant "agent" of AuthMethod.
+//
+// Part of initialize, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type AuthMethodAgent struct {
 	// Name to pass to `auth/login`.
 	MethodID AuthMethodID `json:"methodId"`
@@ -959,7 +1193,7 @@ type LogoutAuthResponse struct {
 // says otherwise; updates may come even before this answer.
 //
 // Result of the request session/new, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup#creating-a-session
 type NewSessionResponse struct {
 	// Name of the new session for all later requests.
 	SessionID SessionID `json:"sessionId"`
@@ -974,6 +1208,10 @@ type NewSessionResponse struct {
 }
 
 // SessionConfigOption: one setting of a session, its current value and its possible values.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, agent to
+// client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigOption struct {
 	// Name for `session/set_config_option`.
 	ConfigID SessionConfigID `json:"configId"`
@@ -992,6 +1230,10 @@ type SessionConfigOption struct {
 
 // SessionConfigOptionOther is a SessionConfigOption whose type this version does not know. It
 // is kept and written back as received.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, agent to
+// client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigOptionOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1000,6 +1242,10 @@ type SessionConfigOptionOther struct {
 }
 
 // SessionConfigSelectOption: one value a setting can have.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, agent to
+// client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigSelectOption struct {
 	// Name of the value, to send back.
 	Value SessionConfigValueID `json:"value"`
@@ -1014,6 +1260,10 @@ type SessionConfigSelectOption struct {
 }
 
 // SessionConfigSelectGroup: values shown together below one label.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, agent to
+// client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigSelectGroup struct {
 	// Name of the group.
 	GroupID SessionConfigGroupID `json:"groupId"`
@@ -1029,6 +1279,10 @@ type SessionConfigSelectGroup struct {
 
 // SessionConfigSelect: a setting with one value out of a list.
 // It is the variant "select" of SessionConfigOptionVariant.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, agent to
+// client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigSelect struct {
 	// The value in effect, one of `options`.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
@@ -1040,6 +1294,10 @@ type SessionConfigSelect struct {
 
 // SessionConfigBoolean: a setting that is on or off.
 // It is the variant "boolean" of SessionConfigOptionVariant.
+//
+// Part of session/new, session/resume, session/set_config_option and session/update, agent to
+// client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigBoolean struct {
 	// The value in effect.
 	CurrentValue bool `json:"currentValue"`
@@ -1047,8 +1305,11 @@ type SessionConfigBoolean struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AvailableCommandOther is a AvailableCommand whose type this version does not know. It is
+// AvailableCommandOther is an AvailableCommand whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type AvailableCommandOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1060,8 +1321,11 @@ type AvailableCommandOther struct {
 	Raw acp.Extra
 }
 
-// AvailableCommandInputOther is a AvailableCommandInput whose type this version does not know.
-// It is kept and written back as received.
+// AvailableCommandInputOther is an AvailableCommandInput whose type this version does not
+// know. It is kept and written back as received.
+//
+// Part of session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type AvailableCommandInputOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1071,6 +1335,9 @@ type AvailableCommandInputOther struct {
 
 // TextCommandInput: free text after the name of a command.
 // It is the variant "text" of AvailableCommandInput.
+//
+// Part of session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type TextCommandInput struct {
 	// What to show while the user has typed nothing yet.
 	Hint string `json:"hint"`
@@ -1082,6 +1349,9 @@ type TextCommandInput struct {
 
 // Command: a slash command that the user can put at the start of a prompt.
 // It is the variant "command" of AvailableCommand.
+//
+// Part of session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type Command struct {
 	// Name without the slash: no blanks, and no other command has it.
 	Name string `json:"name"`
@@ -1111,6 +1381,9 @@ type ListSessionsResponse struct {
 }
 
 // SessionInfo: one known session as `session/list` reports it.
+//
+// Part of session/list, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type SessionInfo struct {
 	SessionID SessionID `json:"sessionId"`
 	// Absolute directory the session works in.
@@ -1142,7 +1415,8 @@ type DeleteSessionResponse struct {
 // state update that tells what the session is doing.
 //
 // Result of the request session/resume, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/session-setup#current-state-synchronization
 type ResumeSessionResponse struct {
 	// Config options with their values. Absent or empty: none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
@@ -1207,7 +1481,7 @@ type SetSessionConfigOptionResponse struct {
 // says nothing about the work, which may not even have begun.
 //
 // Result of the request session/prompt, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#2-prompt-accepted
 type PromptResponse struct {
 	// Name of the user message, the same as in the session update that shows it.
 	MessageID MessageID `json:"messageId"`
@@ -1218,6 +1492,8 @@ type PromptResponse struct {
 }
 
 // ExtResponse: result of an extension request, any JSON.
+//
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ExtResponse struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1226,6 +1502,9 @@ type ExtResponse struct {
 // UnsupportedProtocolVersionErrorData: detail of error -32022: which protocol versions do
 // work.
 // It is the variant UnsupportedProtocolVersion of ErrorData.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization#version-negotiation
 type UnsupportedProtocolVersionErrorData struct {
 	// The version the client asked for.
 	Requested ProtocolVersion `json:"requested"`
@@ -1240,6 +1519,9 @@ type UnsupportedProtocolVersionErrorData struct {
 // SessionNotFoundErrorData: detail of error -32002: which session was asked for although it is
 // unknown or closed.
 // It is the variant SessionNotFound of ErrorData.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/error#unknown-sessions
 type SessionNotFoundErrorData struct {
 	// The session as the request named it.
 	SessionID SessionID `json:"sessionId"`
@@ -1253,7 +1535,7 @@ type SessionNotFoundErrorData struct {
 // session exists.
 //
 // Params of the notification session/update, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output
 type UpdateSessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// What happened.
@@ -1266,6 +1548,9 @@ type UpdateSessionNotification struct {
 
 // SessionUpdateOther is a SessionUpdate whose sessionUpdate this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output
 type SessionUpdateOther struct {
 	// Tag is the sessionUpdate that this version does not know.
 	Tag string
@@ -1274,6 +1559,9 @@ type SessionUpdateOther struct {
 }
 
 // ContentChunk: one piece of a message that arrives bit by bit.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ContentChunk struct {
 	// The message the piece belongs to. Pieces of several messages may alternate.
 	MessageID MessageID `json:"messageId"`
@@ -1288,6 +1576,9 @@ type ContentChunk struct {
 // UserMessage: a message of the user, new or changed. An unknown id creates it; later chunks
 // append to it.
 // It is the variant "user_message" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type UserMessage struct {
 	// Name of the message.
 	MessageID MessageID `json:"messageId"`
@@ -1302,6 +1593,9 @@ type UserMessage struct {
 // AgentMessage: a message of the agent, new or changed. An unknown id creates it; later chunks
 // append to it.
 // It is the variant "agent_message" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type AgentMessage struct {
 	// Name of the message.
 	MessageID MessageID `json:"messageId"`
@@ -1316,6 +1610,9 @@ type AgentMessage struct {
 // AgentThought: reasoning of the agent, new or changed. An unknown id creates it; later chunks
 // append to it.
 // It is the variant "agent_thought" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type AgentThought struct {
 	// Name of the thought.
 	MessageID MessageID `json:"messageId"`
@@ -1329,6 +1626,9 @@ type AgentThought struct {
 
 // BackgroundWorkOther is a BackgroundWork whose type this version does not know. It is kept
 // and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work
 type BackgroundWorkOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1338,6 +1638,9 @@ type BackgroundWorkOther struct {
 
 // BackgroundTerminal: a terminal that works in the background.
 // It is the variant "terminal" of BackgroundWork.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type BackgroundTerminal struct {
 	// The terminal.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1349,6 +1652,9 @@ type BackgroundTerminal struct {
 
 // BackgroundToolCall: a tool call that works in the background.
 // It is the variant "tool_call" of BackgroundWork.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type BackgroundToolCall struct {
 	// The tool call.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1360,6 +1666,9 @@ type BackgroundToolCall struct {
 
 // RunningStateUpdate: the session is at work.
 // It is the variant "running" of StateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type RunningStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1371,6 +1680,9 @@ type RunningStateUpdate struct {
 
 // ErrorStopReason: the failure that ended foreground work.
 // It is the variant "error" of IdleStateUpdateVariant.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ErrorStopReason struct {
 	// What failed. Absent or null: not told.
 	Error *acp.Error `json:"error,omitzero"`
@@ -1381,6 +1693,9 @@ type ErrorStopReason struct {
 // IdleStateUpdate: nothing goes on in the foreground. With a stop reason it ends a piece of
 // work; a repeated report does not end another one.
 // It is the variant "idle" of StateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1393,6 +1708,9 @@ type IdleStateUpdate struct {
 
 // IdleStateUpdateEndTurn: the agent finished by itself, or ran a command that needs no model.
 // It is the variant "end_turn" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdateEndTurn struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1400,6 +1718,9 @@ type IdleStateUpdateEndTurn struct {
 
 // IdleStateUpdateMaxTokens: the model ran into its token limit.
 // It is the variant "max_tokens" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdateMaxTokens struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1407,6 +1728,9 @@ type IdleStateUpdateMaxTokens struct {
 
 // IdleStateUpdateMaxTurnRequests: the agent made as many model requests as it may.
 // It is the variant "max_turn_requests" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdateMaxTurnRequests struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1414,6 +1738,9 @@ type IdleStateUpdateMaxTurnRequests struct {
 
 // IdleStateUpdateRefusal: the agent declined to go on.
 // It is the variant "refusal" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdateRefusal struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1422,6 +1749,9 @@ type IdleStateUpdateRefusal struct {
 // IdleStateUpdateCancelled: the user or the client stopped the work. The agent reports this
 // even if stopping made the work fail.
 // It is the variant "cancelled" of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdateCancelled struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1429,13 +1759,19 @@ type IdleStateUpdateCancelled struct {
 
 // IdleStateUpdateNone: the agent tells no reason.
 // It is the variant none of IdleStateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdateNone struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateOther is a IdleStateUpdate whose stopReason this version does not know. It is
-// kept and written back as received.
+// IdleStateUpdateOther is an IdleStateUpdate whose stopReason this version does not know. It
+// is kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdateOther struct {
 	// Tag is the stopReason that this version does not know.
 	Tag string
@@ -1446,6 +1782,9 @@ type IdleStateUpdateOther struct {
 // RequiresActionStateUpdate: all foreground work waits for the user. The agent reports running
 // or idle once that is over.
 // It is the variant "requires_action" of StateUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type RequiresActionStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1457,6 +1796,9 @@ type RequiresActionStateUpdate struct {
 
 // StateUpdateOther is a StateUpdate whose state this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states
 type StateUpdateOther struct {
 	// Tag is the state that this version does not know.
 	Tag string
@@ -1467,6 +1809,9 @@ type StateUpdateOther struct {
 // ToolCallContentChunk: one more item of what a tool call produced. To replace what is there,
 // the agent sends an update instead.
 // It is the variant "tool_call_content_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ToolCallContentChunk struct {
 	// The call meant.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1479,6 +1824,9 @@ type ToolCallContentChunk struct {
 }
 
 // TerminalOutput: the whole output of a terminal.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalOutput struct {
 	// The bytes in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -1494,6 +1842,9 @@ func (v *TerminalOutput) Bytes() ([]byte, error) {
 }
 
 // TerminalExitStatus: how a command ended. It has ended even if no member is present.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalExitStatus struct {
 	// Exit code as the system gives it, maybe negative. Absent or null: unknown.
 	ExitCode acp.Opt[int64] `json:"exitCode,omitzero"`
@@ -1506,6 +1857,9 @@ type TerminalExitStatus struct {
 }
 
 // TerminalSize: the size of a terminal in character cells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalSize struct {
 	// Number of columns, 1 to 65535. From 1 to 65535.
 	Cols uint16 `json:"cols"`
@@ -1519,6 +1873,9 @@ type TerminalSize struct {
 
 // TerminalCapabilities: what the client may do to a terminal now. Something malformed allows
 // nothing.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals
 type TerminalCapabilities struct {
 	// `terminal/cancel` works for this terminal. Absent or null: it does not.
 	Cancel *TerminalCancelCapabilities `json:"cancel,omitzero"`
@@ -1530,6 +1887,9 @@ type TerminalCapabilities struct {
 
 // TerminalCancelCapabilities: marks that a terminal can be cancelled. No members of its own
 // yet.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalCancelCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1540,6 +1900,9 @@ type TerminalCancelCapabilities struct {
 // TerminalUpdate: a terminal of the agent, new or changed. An unknown id creates it. Absent
 // members stay as they are, null clears them.
 // It is the variant "terminal_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalUpdate struct {
 	// Names the terminal within its session.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1564,6 +1927,9 @@ type TerminalUpdate struct {
 
 // TerminalOutputChunk: more output of a terminal.
 // It is the variant "terminal_output_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalOutputChunk struct {
 	// The terminal meant.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1583,6 +1949,9 @@ func (v *TerminalOutputChunk) Bytes() ([]byte, error) {
 
 // PlanUpdateContentOther is a PlanUpdateContent whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanUpdateContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1593,6 +1962,9 @@ type PlanUpdateContentOther struct {
 }
 
 // PlanEntry: one step of a plan.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/agent-plan#plan-entries
 type PlanEntry struct {
 	// What the step is about, for people.
 	Content string `json:"content"`
@@ -1608,6 +1980,9 @@ type PlanEntry struct {
 
 // PlanItems: a plan as a list of steps.
 // It is the variant "items" of PlanUpdateContent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1621,6 +1996,9 @@ type PlanItems struct {
 
 // PlanUpdate: new content of a named plan. An unknown name creates the plan.
 // It is the variant "plan_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
@@ -1632,6 +2010,9 @@ type PlanUpdate struct {
 
 // AvailableCommandsUpdate: report of the slash commands on offer.
 // It is the variant "available_commands_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
@@ -1643,6 +2024,9 @@ type AvailableCommandsUpdate struct {
 
 // ConfigOptionUpdate: report that settings of the session changed.
 // It is the variant "config_option_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
@@ -1654,6 +2038,9 @@ type ConfigOptionUpdate struct {
 
 // SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
 // It is the variant "session_info_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title acp.Patch[string] `json:"title,omitzero"`
@@ -1666,6 +2053,9 @@ type SessionInfoUpdate struct {
 }
 
 // Cost: what a session cost since it began.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type Cost struct {
 	// The sum so far, in units of `currency`.
 	Amount float64 `json:"amount"`
@@ -1679,6 +2069,9 @@ type Cost struct {
 
 // UsageUpdate: how full the context window is and what the session cost so far.
 // It is the variant "usage_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type UsageUpdate struct {
 	// Tokens in the context window now.
 	Used uint64 `json:"used"`
@@ -1695,6 +2088,9 @@ type UsageUpdate struct {
 // Notice: a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
 // It is the variant "notice" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-notices
 type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
@@ -1711,6 +2107,9 @@ type Notice struct {
 // CompactionUpdate: the state of a context compaction. The first update for an id places it in
 // the conversation, later ones change it there.
 // It is the variant "compaction_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionUpdate struct {
 	// The compaction that this is about; a new id creates one.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1729,6 +2128,9 @@ type CompactionUpdate struct {
 // CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
 // compaction.
 // It is the variant "compaction_summary_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
@@ -1756,6 +2158,8 @@ type CompleteElicitationNotification struct {
 
 // ExtNotification: parameters of an extension notification, any JSON. The method name starts
 // with `_`; a receiver that does not know it ignores it.
+//
+// Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ExtNotification struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1780,6 +2184,9 @@ type InitializeRequest struct {
 }
 
 // ClientCapabilities: what a client lets the agent ask for.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization#client-capabilities
 type ClientCapabilities struct {
 	// Kinds of sign-in the client can carry out besides the agent's own.
 	Auth *ClientAuthCapabilities `json:"auth,omitzero"`
@@ -1793,6 +2200,9 @@ type ClientCapabilities struct {
 
 // ClientAuthCapabilities: kinds of sign-in a client can carry out. They need its help, so the
 // agent offers only those named here.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type ClientAuthCapabilities struct {
 	// The client can start the agent program again in an interactive terminal. Absent or null: it
 	// cannot.
@@ -1805,6 +2215,9 @@ type ClientAuthCapabilities struct {
 
 // TerminalAuthCapabilities: marks that the client can start the agent program again in an
 // interactive terminal. No members of its own yet.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type TerminalAuthCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1814,6 +2227,9 @@ type TerminalAuthCapabilities struct {
 
 // ElicitationCapabilities: ways in which a client can ask the user for input on behalf of the
 // agent.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type ElicitationCapabilities struct {
 	// The client can show forms. Absent or null: it cannot.
 	Form *ElicitationFormCapabilities `json:"form,omitzero"`
@@ -1827,6 +2243,9 @@ type ElicitationCapabilities struct {
 
 // ElicitationFormCapabilities: marks that the client can show forms. No members of its own
 // yet.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type ElicitationFormCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1836,6 +2255,9 @@ type ElicitationFormCapabilities struct {
 
 // ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
 // its own yet.
+//
+// Part of initialize, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 type ElicitationURLCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1870,7 +2292,7 @@ type LogoutAuthRequest struct {
 // NewSessionRequest: a request to start a conversation in a directory.
 //
 // Params of the request session/new, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup#creating-a-session
 type NewSessionRequest struct {
 	// Absolute directory the session works in; base of relative paths.
 	Cwd AbsolutePath `json:"cwd"`
@@ -1884,8 +2306,11 @@ type NewSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerOther is a MCPServer whose type this version does not know. It is kept and written
+// MCPServerOther is an MCPServer whose type this version does not know. It is kept and written
 // back as received.
+//
+// Part of session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup#mcp-servers
 type MCPServerOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1894,6 +2319,9 @@ type MCPServerOther struct {
 }
 
 // HTTPHeader: one HTTP header to send to an MCP server.
+//
+// Part of session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type HTTPHeader struct {
 	// Header name, such as Authorization.
 	Name string `json:"name"`
@@ -1907,6 +2335,9 @@ type HTTPHeader struct {
 
 // MCPServerHTTP: an MCP server reached over HTTP.
 // It is the variant "http" of MCPServer.
+//
+// Part of session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1923,6 +2354,9 @@ type MCPServerHTTP struct {
 
 // MCPServerStdio: an MCP server that the agent starts as a child process.
 // It is the variant "stdio" of MCPServer.
+//
+// Part of session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type MCPServerStdio struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -1992,6 +2426,9 @@ type ResumeSessionRequest struct {
 
 // ReplayFromOther is a ReplayFrom whose type this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ReplayFromOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -2001,6 +2438,9 @@ type ReplayFromOther struct {
 
 // ReplayFromStart: the beginning of the history the agent has kept.
 // It is the variant "start" of ReplayFrom.
+//
+// Part of session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ReplayFromStart struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2025,7 +2465,7 @@ type CloseSessionRequest struct {
 // is unknown or over, the agent answers with error -32602.
 //
 // Params of the request tool_call/cancel, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls
 type CancelToolCallRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The call to cancel.
@@ -2040,7 +2480,7 @@ type CancelToolCallRequest struct {
 // does not, or is unknown or over, the agent answers with error -32602.
 //
 // Params of the request terminal/cancel, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-terminals
 type CancelTerminalRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal to cancel.
@@ -2054,7 +2494,8 @@ type CancelTerminalRequest struct {
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The setting to change.
@@ -2067,6 +2508,10 @@ type SetSessionConfigOptionRequest struct {
 
 // SetSessionConfigOptionRequestID: chooses a value by its name in `value`.
 // It is the variant "id" of SetSessionConfigOptionRequest.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequestID struct {
 	// The new value: true or false, or the name of one of the values on offer.
 	Value SessionConfigValueID `json:"value"`
@@ -2076,6 +2521,10 @@ type SetSessionConfigOptionRequestID struct {
 
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequestBoolean struct {
 	// The new value: true or false, or the name of one of the values on offer.
 	Value bool `json:"value"`
@@ -2085,6 +2534,10 @@ type SetSessionConfigOptionRequestBoolean struct {
 
 // SetSessionConfigOptionRequestOther is a SetSessionConfigOptionRequest whose type this
 // version does not know. It is kept and written back as received.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequestOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -2098,7 +2551,7 @@ type SetSessionConfigOptionRequestOther struct {
 // The work itself is reported by state updates.
 //
 // Params of the request session/prompt, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#1-user-message
 type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message, not empty. Text and resource links always work, other content needs a prompt
@@ -2125,6 +2578,9 @@ type RequestPermissionResponse struct {
 
 // RequestPermissionOutcomeOther is a RequestPermissionOutcome whose outcome this version does
 // not know. It is kept and written back as received.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionOutcomeOther struct {
 	// Tag is the outcome that this version does not know.
 	Tag string
@@ -2134,6 +2590,9 @@ type RequestPermissionOutcomeOther struct {
 
 // CancelledPermissionOutcome: no option was chosen, so the agent must not go ahead.
 // It is the variant "cancelled" of RequestPermissionOutcome.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelledPermissionOutcome struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2143,6 +2602,9 @@ type CancelledPermissionOutcome struct {
 
 // SelectedPermissionOutcome: the option the user chose.
 // It is the variant "selected" of RequestPermissionOutcome.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -2166,6 +2628,9 @@ type CreateElicitationResponse struct {
 
 // CreateElicitationResponseDecline: the user said no.
 // It is the variant "decline" of CreateElicitationResponse.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponseDecline struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2173,6 +2638,9 @@ type CreateElicitationResponseDecline struct {
 
 // CreateElicitationResponseCancel: the user closed the question without an answer.
 // It is the variant "cancel" of CreateElicitationResponse.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponseCancel struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2180,6 +2648,9 @@ type CreateElicitationResponseCancel struct {
 
 // CreateElicitationResponseOther is a CreateElicitationResponse whose action this version does
 // not know. It is kept and written back as received.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponseOther struct {
 	// Tag is the action that this version does not know.
 	Tag string
@@ -2189,6 +2660,9 @@ type CreateElicitationResponseOther struct {
 
 // ElicitationAcceptAction: the user's agreement, with what was filled in.
 // It is the variant "accept" of CreateElicitationResponseVariant.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationAcceptAction struct {
 	// Values by field name, as the form asks. Absent or null: none, as for web pages.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
@@ -2200,7 +2674,7 @@ type ElicitationAcceptAction struct {
 // prompts that still wait. Background work goes on.
 //
 // Params of the notification session/cancel, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation
 type CancelSessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// Extension data.

@@ -47,6 +47,7 @@ type Type struct {
 	Target       string       `json:",omitempty"` // of an alias
 	Default      string       `json:",omitempty"` // of an enum: taken for an absent or unusable value
 	Hand         string       `json:",omitempty"` // name of the hand-written Go type that stands for it
+	Page         string       `json:"-"`          // of the specification, below agentclientprotocol.com; may be empty
 	Node         *schema.Node `json:"-"`
 }
 

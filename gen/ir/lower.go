@@ -129,7 +129,7 @@ func (l *lowering) fail(at, format string, a ...any) {
 }
 
 func (l *lowering) definition(name string, n *schema.Node) *Type {
-	t := &Type{Name: name, Node: n, Doc: l.overlay.Words.Definition(name), Side: n.Get("x-side").Text(), Method: n.Get("x-method").Text()}
+	t := &Type{Name: name, Node: n, Doc: l.overlay.Words.Definition(name), Page: l.overlay.Pages[name], Side: n.Get("x-side").Text(), Method: n.Get("x-method").Text()}
 	if hand, ok := l.overlay.Hand[name]; ok {
 		t.Hand = hand
 		if l.overlay.UseHand != nil {

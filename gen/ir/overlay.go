@@ -8,6 +8,7 @@ type Overlay struct {
 	Hand     map[string]string // definition -> hand-written Go type
 	UseHand  func(def string)  // told when an entry of Hand applies
 	Defaults map[string]string // enum -> value taken for an absent or unusable one
+	Pages    map[string]string // definition -> page of the specification
 	Words    Words             // nil: no words
 }
 

@@ -82,6 +82,9 @@ end
 ---@param by? string
 ---@return boolean first
 function M.reject(id, message, code, by)
+  local check = require("hermes.check")
+  check.need(message == nil and "" or message, "string", "reject", "the message", 3)
+  check.need(code == nil and 0 or code, "integer", "reject", "the code", 3)
   return answer(id, by or "respond", function()
     return { error = { code = code or -32603, message = message or "rejected by the user" } }
   end)

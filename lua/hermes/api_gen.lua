@@ -25,6 +25,18 @@ local function object(value, ...)
   return copy
 end
 
+---Raise in the caller of hermes.{who} when its arguments are wrong.
+---@param who string
+---@param params any
+---@param opts any
+---@return table params
+---@return table opts
+local function checked(who, params, opts)
+  local check = require("hermes.check")
+  params = params == nil and {} or check.need(params, "table", who, "the params", 3)
+  return params, check.options(opts, who, 3)
+end
+
 ---@param value any
 ---@return boolean
 local function is_object(value)
@@ -39,6 +51,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.authenticate(params, opts)
+  params, opts = checked("authenticate", params, opts)
   params = object(params)
   return require("hermes.rpc").request("authenticate", params, opts)
 end
@@ -51,6 +64,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.initialize(params, opts)
+  params, opts = checked("initialize", params, opts)
   params = object(params, "clientCapabilities", "clientInfo")
   return require("hermes.rpc").request("initialize", params, opts)
 end
@@ -62,6 +76,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.logout(params, opts)
+  params, opts = checked("logout", params, opts)
   params = object(params)
   return require("hermes.rpc").request("logout", params, opts)
 end
@@ -73,6 +88,7 @@ end
 ---@param params hermes.acp.CancelNotification
 ---@param opts? hermes.Opts
 function M.session_cancel(params, opts)
+  params, opts = checked("session_cancel", params, opts)
   params = object(params)
   require("hermes.rpc").notify("session/cancel", params, opts)
 end
@@ -85,6 +101,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_close(params, opts)
+  params, opts = checked("session_close", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/close", params, opts)
 end
@@ -96,6 +113,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_delete(params, opts)
+  params, opts = checked("session_delete", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/delete", params, opts)
 end
@@ -108,6 +126,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_list(params, opts)
+  params, opts = checked("session_list", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/list", params, opts)
 end
@@ -120,6 +139,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_load(params, opts)
+  params, opts = checked("session_load", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/load", params, opts)
 end
@@ -132,6 +152,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_new(params, opts)
+  params, opts = checked("session_new", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/new", params, opts)
 end
@@ -144,6 +165,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_prompt(params, opts)
+  params, opts = checked("session_prompt", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/prompt", params, opts)
 end
@@ -156,6 +178,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_resume(params, opts)
+  params, opts = checked("session_resume", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/resume", params, opts)
 end
@@ -167,6 +190,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_set_config_option(params, opts)
+  params, opts = checked("session_set_config_option", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/set_config_option", params, opts)
 end
@@ -178,6 +202,7 @@ end
 ---@param opts? hermes.Opts
 ---@return string id of the operation, as in the event of its end
 function M.session_set_mode(params, opts)
+  params, opts = checked("session_set_mode", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/set_mode", params, opts)
 end

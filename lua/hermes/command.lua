@@ -23,6 +23,12 @@ local function sessions()
   return ids
 end
 
+---@param before string[]
+---@return string[]
+local function first_session(_, before)
+  return #before == 0 and sessions() or {}
+end
+
 ---@return string? the only session, or nil with a word to the user
 local function session_of(args)
   local ids = sessions()
@@ -67,7 +73,7 @@ end
 
 ---@class hermes.Subcommand
 ---@field run fun(args: string[])
----@field complete? fun(): string[]
+---@field complete? fun(lead: string, before: string[]): string[] what may stand after some words
 
 ---@type table<string, hermes.Subcommand>
 local subcommands = {
@@ -86,8 +92,9 @@ local subcommands = {
       end
       hermes().connect(name, opts)
     end,
-    complete = function()
-      return require("hermes.health").agent_names()
+    complete = function(lead, before)
+      return #before == 0 and require("hermes.health").agent_names()
+        or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")
     end,
   },
   disconnect = {
@@ -105,6 +112,9 @@ local subcommands = {
         end,
       })
     end,
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, "dir")
+    end,
   },
   prompt = {
     run = function(args)
@@ -113,7 +123,7 @@ local subcommands = {
         hermes().prompt(id, table.concat(args, " "))
       end
     end,
-    complete = sessions,
+    complete = first_session,
   },
   cancel = {
     run = function(args)
@@ -122,7 +132,7 @@ local subcommands = {
         hermes().cancel(id)
       end
     end,
-    complete = sessions,
+    complete = first_session,
   },
   status = { run = status },
   log = {
@@ -167,16 +177,18 @@ function M.run(args)
 end
 
 ---@param lead string
----@param line string
+---@param line string the whole command line, which may begin with modifiers or other commands
+---@param cursor? integer byte after which the rest of the line stands
 ---@return string[]
-function M.complete(lead, line)
-  local words = vim.split(vim.trim(line:sub(1, #line - #lead)), "%s+")
-  local list
-  if #words <= 1 then
+function M.complete(lead, line, cursor)
+  local typed = line:sub(1, (cursor or #line) - #lead)
+  local words = vim.split(typed:match("%f[%a]Her%a*!?%s+(.*)$") or "", "%s+", { trimempty = true })
+  local name = table.remove(words, 1)
+  local list = {}
+  if not name then
     list = vim.tbl_keys(subcommands)
-  else
-    local subcommand = subcommands[words[2]]
-    list = subcommand and subcommand.complete and subcommand.complete() or {}
+  elseif subcommands[name] and subcommands[name].complete then
+    list = subcommands[name].complete(lead, words)
   end
   table.sort(list)
   return vim.tbl_filter(function(word)

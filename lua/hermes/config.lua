@@ -74,7 +74,9 @@ M.defaults = {
   ---Milliseconds; 0 means the host's default, for `answer` no limit.
   timeouts = {
     initialize = 0,
+    new_session = 0,
     cancel = 0,
+    silence = 0,
     answer = 0,
   },
   host = {
@@ -88,16 +90,17 @@ M.defaults = {
 }
 
 ---Keys whose members are the user's own.
-local open = {
-  agents = true,
-  handlers = true,
-  root_markers = true,
-  ["host.cmd"] = true,
-  ["permissions.rules"] = true,
-}
+local open = { agents = true, handlers = true, ["permissions.rules"] = true }
 
----Keys without a default.
-local types = { ["host.cmd"] = "table" }
+---What a key takes, where its default does not say it all; see hermes.check.
+local types = {
+  ["host.cmd"] = "command",
+  ["log.level"] = "integer",
+  ["timeouts.answer"] = "time",
+  ["timeouts.cancel"] = "time",
+  ["timeouts.initialize"] = "time",
+  root_markers = "strings",
+}
 
 ---Values of another type that a key takes, too.
 local words = { ["permissions.terminal_access"] = { ask = true } }
@@ -157,8 +160,8 @@ local function check(given, defaults, path)
         ),
         0
       )
-    elseif not words[at] and type(value) ~= want then
-      error(("hermes.setup: %s must be a %s, not a %s"):format(at, want, type(value)), 0)
+    elseif not words[at] and require("hermes.check").problem(value, want) then
+      error(("hermes.setup: %s %s"):format(at, require("hermes.check").problem(value, want)), 0)
     else
       if want == "table" and not open[at] then
         value = check(value, default, at)
@@ -171,21 +174,21 @@ end
 
 local agent_fields = {
   command = "string",
-  args = "table",
-  env = "table",
+  args = "strings",
+  env = "strings_by_name",
   cwd = "string",
-  pass_env = "table",
+  pass_env = "strings",
   inherit_env = "boolean",
   quirks = "table",
   reconnect = "boolean",
   protocol = "string",
   path = "string",
   host = "string",
-  port = "number",
+  port = "port",
   tls = "boolean",
   url = "string",
   token = "string",
-  headers = "table",
+  headers = "strings_by_name",
 }
 
 local quirk_fields = { missing_file = "string", one_session = "boolean", ignores_eof = "boolean" }
@@ -201,8 +204,10 @@ function M.agent_problem(agent, at)
     local want = agent_fields[key]
     if not want then
       return ("unknown key %q; there are: %s"):format(at .. tostring(key), keys(agent_fields))
-    elseif type(value) ~= want then
-      return ("%s%s must be a %s, not a %s"):format(at, key, want, type(value))
+    end
+    local problem = require("hermes.check").problem(value, want)
+    if problem then
+      return ("%s%s %s"):format(at, key, problem)
     end
   end
   if agent.protocol and not protocols[agent.protocol] then
@@ -248,7 +253,7 @@ local rule_fields = {
   agent = "string",
   kind = "string",
   path = "string",
-  command = "table",
+  command = "strings",
   scope = "string",
   session = "string",
 }
@@ -265,15 +270,17 @@ function M.rule_problem(rule, at)
     local want = rule_fields[key]
     if not want then
       return ("unknown key %q; there are: %s"):format(at .. "." .. tostring(key), keys(rule_fields))
-    elseif type(value) ~= want then
-      return ("%s.%s must be a %s, not a %s"):format(at, key, want, type(value))
+    end
+    local problem = require("hermes.check").problem(value, want)
+    if problem then
+      return ("%s.%s %s"):format(at, key, problem)
     end
   end
   if rule.action ~= "allow" and rule.action ~= "deny" then
     return ('%s.action must be "allow" or "deny", not %s'):format(at, vim.inspect(rule.action))
   end
-  if rule.command and (#rule.command == 0 or not vim.islist(rule.command)) then
-    return ("%s.command must be a list of words"):format(at)
+  if rule.command and #rule.command == 0 then
+    return ("%s.command must hold the first words of a command"):format(at)
   end
 end
 
@@ -307,8 +314,9 @@ end
 local function check_agents(agents)
   for name, agent in pairs(agents) do
     local at = ("agents.%s"):format(name)
-    local problem = type(agent) ~= "table"
-        and ("%s must be a table, not a %s"):format(at, type(agent))
+    local problem = type(name) ~= "string"
+        and "agents must have names: { name = { command = ... } }"
+      or type(agent) ~= "table" and ("%s must be a table, not a %s"):format(at, type(agent))
       or M.agent_problem(agent, at .. ".")
     if problem then
       error("hermes.setup: " .. problem, 0)

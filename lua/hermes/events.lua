@@ -217,19 +217,31 @@ end
 ---------------------------------------------------------------------------
 -- Listening.
 
+---The names of events that a function was given: one or more.
+---@param names any
+---@param who string
+---@return any[]
+local function list_of(names, who)
+  local list = type(names) == "table" and names or { names }
+  if next(list) == nil or not vim.islist(list) then
+    error(("hermes.%s: expected the names of events, not %s"):format(who, vim.inspect(names)), 4)
+  end
+  return list
+end
+
 ---@param names string|string[]
 ---@param opts fun(data: table, name: string)|table
 ---@param who string
 ---@return fun() off
 function M.on(names, opts, who)
   local set = {}
-  for _, name in ipairs(type(names) == "table" and names or { names }) do
+  for _, name in ipairs(list_of(names, who)) do
     set[name == "*" and "*" or M.need(name, who)] = true
   end
-  if type(opts) == "function" then
+  if vim.is_callable(opts) then
     opts = { callback = opts }
   end
-  if type(opts) ~= "table" or type(opts.callback) ~= "function" then
+  if type(opts) ~= "table" or not vim.is_callable(opts.callback) then
     error(("hermes.%s: expected a function or {callback = function}"):format(who), 3)
   end
   local listener = {
@@ -246,7 +258,7 @@ function M.on(names, opts, who)
       end
     end
   end
-  if opts.once then
+  if opts.once or who == "once" then
     listener.fn = function(data, name)
       off()
       opts.callback(data, name)
@@ -313,11 +325,14 @@ end
 ---@param create? function the original nvim_create_autocmd
 ---@return integer id
 function M.create_autocmd(names, opts, create)
-  local list = type(names) == "table" and names or { names }
+  local list = list_of(names, "create_autocmd")
   for _, name in ipairs(list) do
     M.need(name, "create_autocmd")
   end
-  opts = vim.tbl_extend("force", {}, opts or {})
+  if type(opts) ~= "table" then
+    error(("hermes.create_autocmd: expected a table of options, not a %s"):format(type(opts)), 3)
+  end
+  opts = vim.tbl_extend("force", {}, opts)
   local wanted = opts.pattern or "*"
   wanted = type(wanted) == "table" and wanted or { wanted }
   local callback = opts.callback

@@ -12,11 +12,8 @@ local M = {}
 ---@param opts any
 ---@param who string
 ---@return table
-local function table_of(opts, who)
-  if opts ~= nil and type(opts) ~= "table" then
-    error(("hermes.%s: expected a table of options, not a %s"):format(who, type(opts)), 3)
-  end
-  return opts or {}
+local function options(opts, who)
+  return require("hermes.check").options(opts, who, 3)
 end
 
 ---@param value any
@@ -24,10 +21,7 @@ end
 ---@param what string
 ---@return string
 local function text_of(value, who, what)
-  if type(value) ~= "string" or value == "" then
-    error(("hermes.%s: %s must be a string, not %s"):format(who, what, vim.inspect(value)), 3)
-  end
-  return value
+  return require("hermes.check").need(value, "name", who, what, 3)
 end
 
 ---@param method string
@@ -61,11 +55,12 @@ end
 ---@return string id
 function M.connect(name, opts)
   opts = type(opts) == "string" and { protocol = opts } or opts
+  opts = options(opts, "connect")
   if type(name) == "table" then
-    name, opts = name.agent, vim.tbl_extend("keep", opts or {}, name)
+    opts = options(vim.tbl_extend("keep", opts, name), "connect")
+    name = name.agent
   end
   text_of(name, "connect", "the name of the agent")
-  opts = table_of(opts, "connect")
   local config = require("hermes.config")
   local given = vim.tbl_extend("force", {}, opts)
   given.agent, given.on_done = nil, nil
@@ -91,8 +86,11 @@ end
 ---@param opts? hermes.Opts
 ---@return string id
 function M.disconnect(names, opts)
+  if names ~= nil then
+    require("hermes.check").need(names, "names", "disconnect", "the names of agents")
+  end
   local list = type(names) == "string" and { names } or names or {}
-  opts = table_of(opts, "disconnect")
+  opts = options(opts, "disconnect")
   return require("hermes.rpc").call("disconnect", { agents = list }, {
     method = "disconnect",
     agent = #list == 1 and list[1] or nil,
@@ -106,7 +104,7 @@ end
 ---@return string id
 function M.authenticate(method_id, opts)
   text_of(method_id, "authenticate", "the id of the method")
-  return request("authenticate", { methodId = method_id }, table_of(opts, "authenticate"))
+  return request("authenticate", { methodId = method_id }, options(opts, "authenticate"))
 end
 
 ---Sign out.
@@ -114,8 +112,10 @@ end
 ---@param opts? hermes.Opts
 ---@return string id
 function M.logout(name, opts)
-  opts = vim.tbl_extend("force", {}, table_of(opts, "logout"))
-  opts.agent = name or opts.agent
+  opts = vim.tbl_extend("force", {}, options(opts, "logout"))
+  if name ~= nil then
+    opts.agent = text_of(name, "logout", "the name of the agent")
+  end
   return request("logout", vim.empty_dict(), opts)
 end
 
@@ -132,7 +132,7 @@ end
 ---@param opts? hermes.SessionOpts
 ---@return string id
 function M.create_session(opts)
-  opts = table_of(opts, "create_session")
+  opts = options(opts, "create_session")
   return request("session/new", function()
     return require("hermes.params").session(opts)
   end, opts)
@@ -144,7 +144,7 @@ end
 ---@return string id
 function M.load_session(session_id, opts)
   text_of(session_id, "load_session", "the id of the session")
-  opts = table_of(opts, "load_session")
+  opts = options(opts, "load_session")
   return request("session/load", function()
     return require("hermes.params").session(opts, session_id)
   end, opts)
@@ -156,7 +156,7 @@ end
 ---@return string id
 function M.resume_session(session_id, opts)
   text_of(session_id, "resume_session", "the id of the session")
-  opts = table_of(opts, "resume_session")
+  opts = options(opts, "resume_session")
   return request("session/resume", function()
     return require("hermes.params").session(opts, session_id)
   end, opts)
@@ -166,7 +166,7 @@ end
 ---@param opts? { cwd?: string, cursor?: string, agent?: string, on_done?: function }
 ---@return string id
 function M.list_sessions(opts)
-  opts = table_of(opts, "list_sessions")
+  opts = options(opts, "list_sessions")
   local params = vim.empty_dict()
   params.cwd, params.cursor = opts.cwd, opts.cursor
   return request("session/list", params, opts)
@@ -178,7 +178,7 @@ end
 ---@return string id
 function M.close_session(session_id, opts)
   text_of(session_id, "close_session", "the id of the session")
-  return request("session/close", { sessionId = session_id }, table_of(opts, "close_session"))
+  return request("session/close", { sessionId = session_id }, options(opts, "close_session"))
 end
 
 ---Have the agent forget sessions.
@@ -186,10 +186,12 @@ end
 ---@param opts? hermes.Opts
 ---@return string ... one id for each session
 function M.delete_session(ids, opts)
-  opts = table_of(opts, "delete_session")
+  opts = options(opts, "delete_session")
+  local list = type(ids) == "table" and ids or { ids }
+  text_of(list[1], "delete_session", "the id of the session")
+  require("hermes.check").need(list, "strings", "delete_session", "the ids of sessions")
   local ops = {}
-  for _, id in ipairs(type(ids) == "table" and ids or { ids }) do
-    text_of(id, "delete_session", "the id of the session")
+  for _, id in ipairs(list) do
     ops[#ops + 1] = request("session/delete", { sessionId = id }, opts)
   end
   return unpack(ops)
@@ -203,7 +205,7 @@ function M.set_mode(session_id, mode, opts)
   text_of(session_id, "set_mode", "the id of the session")
   text_of(mode, "set_mode", "the mode")
   local params = { sessionId = session_id, modeId = mode }
-  return request("session/set_mode", params, table_of(opts, "set_mode"))
+  return request("session/set_mode", params, options(opts, "set_mode"))
 end
 
 ---Choose one of `models()`: by session/set_model, which agents with `models` offer, else by the
@@ -215,7 +217,7 @@ end
 function M.set_model(session_id, model, opts)
   text_of(session_id, "set_model", "the id of the session")
   text_of(model, "set_model", "the model")
-  opts = table_of(opts, "set_model")
+  opts = options(opts, "set_model")
   return require("hermes.models").set(session_id, model, opts)
 end
 
@@ -251,13 +253,16 @@ end
 ---@return string id
 function M.set_config_option(session_id, option, opts)
   text_of(session_id, "set_config_option", "the id of the session")
-  option = table_of(option, "set_config_option")
+  require("hermes.check").need(option, "table", "set_config_option", "the option")
   text_of(option.id, "set_config_option", "the id of the option")
+  if type(option.value) ~= "boolean" then
+    require("hermes.check").need(option.value, "string", "set_config_option", "the value")
+  end
   local params = { sessionId = session_id, configId = option.id, value = option.value }
   if type(option.value) == "boolean" then
     params.type = "boolean"
   end
-  return request("session/set_config_option", params, table_of(opts, "set_config_option"))
+  return request("session/set_config_option", params, options(opts, "set_config_option"))
 end
 
 ---------------------------------------------------------------------------
@@ -276,7 +281,7 @@ function M.prompt(session_id, content, opts)
     error("hermes.prompt: " .. err, 2)
   end
   local params = { sessionId = session_id, prompt = blocks }
-  return request("session/prompt", params, table_of(opts, "prompt"), "prompt")
+  return request("session/prompt", params, options(opts, "prompt"), "prompt")
 end
 
 ---Stop the turn that runs and drop the prompts that wait. The turn ends with
@@ -286,7 +291,7 @@ end
 ---@return string id
 function M.cancel(session_id, opts)
   text_of(session_id, "cancel", "the id of the session")
-  opts = table_of(opts, "cancel")
+  opts = options(opts, "cancel")
   local rpc = require("hermes.rpc")
   local agent = rpc.agent_for(opts, session_id)
   return rpc.call("cancel", { agent = agent or "", sessionId = session_id }, {
@@ -305,6 +310,7 @@ end
 ---@param value? any
 ---@return boolean first false when it is answered or withdrawn already
 function M.respond(request_id, value)
+  text_of(request_id, "respond", "the id of the request")
   return require("hermes.answers").respond(request_id, value)
 end
 
@@ -314,6 +320,7 @@ end
 ---@param code? integer of JSON-RPC, else -32603
 ---@return boolean first
 function M.reject(request_id, message, code)
+  text_of(request_id, "reject", "the id of the request")
   return require("hermes.answers").reject(request_id, message, code)
 end
 
@@ -351,9 +358,7 @@ end
 ---@param fn fun(data: table, name: string)
 ---@return fun() off
 function M.once(names, fn)
-  local opts = type(fn) == "function" and { callback = fn } or vim.tbl_extend("force", {}, fn or {})
-  opts.once = true
-  return require("hermes.events").on(names, opts, "once")
+  return require("hermes.events").on(names, fn, "once")
 end
 
 ---nvim_create_autocmd with the names of events: same arguments, where
@@ -377,13 +382,13 @@ M.permissions = {}
 ---@return string id
 local function rules(change, rule, opts)
   local who = "permissions." .. change
-  opts = table_of(opts, who)
+  opts = options(opts, who)
   local payload = {}
   if change ~= "list" then
     local config = require("hermes.config")
     local problem = config.rule_problem(rule, "the rule")
     if problem then
-      error(("hermes.%s: %s"):format(who, problem), 3)
+      error(("hermes.%s: %s"):format(who, problem), 2) -- the tail calls above leave no trace
     end
     payload[change] = config.rule_for_host(rule)
     payload[change].scope = rule.scope or (rule.session and "session" or "always")
@@ -422,7 +427,18 @@ end
 ---@param session_id? string
 ---@return table?
 function M.state(session_id)
+  if session_id ~= nil then
+    text_of(session_id, "state", "the id of the session")
+  end
   return require("hermes.state").get(session_id)
+end
+
+---@param params any
+---@param who string
+---@return table
+local function params_of(params, who)
+  return params == nil and vim.empty_dict()
+    or require("hermes.check").need(params, "table", who, "the params", 3)
 end
 
 ---Call any method of an agent, extensions included.
@@ -433,7 +449,8 @@ end
 ---@return string id
 function M.request(agent, method, params, on_done)
   text_of(method, "request", "the method")
-  return request(method, params or vim.empty_dict(), { agent = agent, on_done = on_done })
+  local opts = options({ agent = agent, on_done = on_done }, "request")
+  return request(method, params_of(params, "request"), opts)
 end
 
 ---Send any notification to an agent.
@@ -443,7 +460,8 @@ end
 ---@return string id
 function M.notify(agent, method, params)
   text_of(method, "notify", "the method")
-  return require("hermes.rpc").notify(method, params or vim.empty_dict(), { agent = agent })
+  local opts = options({ agent = agent }, "notify")
+  return require("hermes.rpc").notify(method, params_of(params, "notify"), opts)
 end
 
 ---Every other method of the agent is here under its wire name, such as

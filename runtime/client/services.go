@@ -1,5 +1,6 @@
 // Package client is what a client offers its agents, put together: workspace
-// files, terminals, permission, elicitation and session state as one acp.ClientHandler.
+// files, terminals, permission, elicitation and session state as one
+// acp.ClientHandler. Services.V2 is the same for version 2 of the protocol.
 //
 // A program embeds *Services in its own handler and overrides the methods it
 // wants to answer itself, or sets the hooks of Options, which sit behind the
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	v2 "github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/runtime/elicitation"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
@@ -72,6 +74,8 @@ type Options struct {
 	Limits session.Limits
 	// Updated is called after an update has been added to the state.
 	Updated func(context.Context, *acp.SessionNotification) error
+	// UpdatedV2 is Updated for agents of version 2.
+	UpdatedV2 func(context.Context, *v2.UpdateSessionNotification) error
 }
 
 // AllowCommands is an Options.ApproveCommand that approves everything.
@@ -101,6 +105,7 @@ type Services struct {
 	changed chan struct{} // closed and replaced when a session opens or stops opening
 	opening int
 	asking  map[acp.SessionID]map[*asked]struct{}
+	working map[acp.SessionID]map[*work]struct{}
 	closed  bool
 }
 
@@ -125,19 +130,30 @@ func New(opts Options) *Services {
 	s := &Services{
 		opts: opts, sessions: session.NewStore(opts.Limits),
 		open: make(map[acp.SessionID]*room), changed: make(chan struct{}), asking: make(map[acp.SessionID]map[*asked]struct{}),
+		working: make(map[acp.SessionID]map[*work]struct{}),
 	}
 	s.gate = permission.Gate{
 		Agent: opts.Agent, Policy: opts.Policy, Ask: opts.Ask, Timeout: opts.AskTimeout, Decided: opts.Decided,
-		Merge: func(id acp.SessionID, u *acp.ToolCallUpdate) *acp.ToolCallUpdate {
-			if st := s.sessions.Get(id); st != nil {
-				return st.Merge(u)
-			}
-			return u
-		},
+		Merge: s.whole,
 	}
 	s.elicit.Ask, s.elicit.Timeout = opts.Elicit, opts.ElicitTimeout
 	s.elicit.Complete, s.elicit.Decided = opts.ElicitComplete, opts.Elicited
 	return s
+}
+
+// whole returns a tool call with what earlier updates told about it. When that
+// was too much to keep, what it touches is unknown, so that no rule takes a part
+// of it for all.
+func (s *Services) whole(id acp.SessionID, u *acp.ToolCallUpdate) *acp.ToolCallUpdate {
+	st := s.sessions.Get(id)
+	if st == nil {
+		return u
+	}
+	merged := *st.Merge(u)
+	if c := st.ToolCall(u.ToolCallID); c != nil && c.Truncated {
+		merged.Content, merged.Locations, merged.RawInput = nil, nil, nil
+	}
+	return &merged
 }
 
 // Capabilities says what is offered, for the initialize request.
@@ -247,6 +263,7 @@ func (s *Services) terminalOptions(id acp.SessionID, ws *files.Workspace) termin
 // and its rules. It returns when the commands are gone.
 func (s *Services) CloseSession(id acp.SessionID) error {
 	s.Cancel(id)
+	s.abandoned(id)
 	s.mu.Lock()
 	r := s.open[id]
 	delete(s.open, id)
@@ -275,11 +292,14 @@ func (s *Services) Workspace(ctx context.Context, id acp.SessionID) (*files.Work
 func (s *Services) Close() error {
 	s.mu.Lock()
 	s.closed = true
-	var ids []acp.SessionID
+	ids := s.sessions.Sessions() // those of version 2 have no room
 	for id := range s.open {
 		ids = append(ids, id)
 	}
 	for id := range s.asking {
+		ids = append(ids, id)
+	}
+	for id := range s.working {
 		ids = append(ids, id)
 	}
 	s.wake()

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -38,9 +39,12 @@ func writeUnderTrace(dir string) string {
 // next write does not sweep.
 func TestAnErrorOrAKillAtAnySystemCallLeavesOldOrNewContent(t *testing.T) {
 	t.Parallel()
-	strace, err := exec.LookPath("strace")
-	if err != nil || exec.Command(strace, "-f", "-o", "/dev/null", "true").Run() != nil {
-		t.Skip("needs strace, and the right to use it")
+	strace, err := exec.LookPath(cmp.Or(os.Getenv("HERMES_STRACE"), "strace"))
+	if err != nil {
+		t.Skip("needs strace: run 'make test', or set HERMES_STRACE")
+	}
+	if out, err := exec.Command(strace, "-f", "-o", "/dev/null", "true").CombinedOutput(); err != nil {
+		t.Skipf("%s is not allowed to trace here: %v: %s", strace, err, out)
 	}
 	under := func(t *testing.T, what string) (dir, out, log string) {
 		dir = t.TempDir()

@@ -3,6 +3,8 @@ package redial_test
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +18,9 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
+	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
 )
 
 // store2 holds the sessions of an agent of version 2. The text of a prompt is
@@ -33,10 +38,25 @@ func (s *store2) said() []string {
 	return slices.Clone(s.texts)
 }
 
+// serve is the agent over t.
+func (s *store2) serve(t transport.Transport) *runtime.Conn {
+	return runtime.Connect(t, func(c *runtime.Conn) acp.Handler {
+		return runtime.NewAgentVersions(runtime.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(&agent2{store2: s, conn: c, link: t})})
+	}, runtime.Options{Server: true, Handshake: true})
+}
+
 type agent2 struct {
 	v2.UnimplementedAgentHandler
 	*store2
 	conn *runtime.Conn
+	link transport.Transport
+}
+
+func (a *agent2) CancelToolCall(_ context.Context, p *v2.CancelToolCallRequest) (*v2.CancelToolCallResponse, error) {
+	if p.ToolCallID == "die" {
+		a.link.Close()
+	}
+	return &v2.CancelToolCallResponse{}, nil
 }
 
 func (a *agent2) Initialize(context.Context, *v2.InitializeRequest) (*v2.InitializeResponse, error) {
@@ -148,9 +168,7 @@ func (w *world2) dial(context.Context) (transport.Transport, error) {
 		go w.world.store.Serve(context.Background(), far)
 		return near, nil
 	}
-	runtime.Connect(far, func(c *runtime.Conn) acp.Handler {
-		return runtime.NewAgentVersions(runtime.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(&agent2{store2: &w.store, conn: c})})
-	}, runtime.Options{Server: true, Handshake: true})
+	w.store.serve(far)
 	return near, nil
 }
 
@@ -165,9 +183,14 @@ func (w *world2) event(e redial.Event) {
 
 func (w *world2) connect(t *testing.T) *redial.Client {
 	t.Helper()
+	return w.connectBy(t, w.dial)
+}
+
+func (w *world2) connectBy(t *testing.T, dial func(context.Context) (transport.Transport, error)) *redial.Client {
+	t.Helper()
 	w.client.over = make(chan struct{}, 100)
 	c, err := redial.Connect(t.Context(), redial.Options{
-		Dial: w.dial, Pause: time.Millisecond, LongestPause: 4 * time.Millisecond, OnEvent: w.event,
+		Dial: dial, Pause: time.Millisecond, LongestPause: 4 * time.Millisecond, OnEvent: w.event,
 		Versions: []runtime.ClientVersion{
 			{Protocol: acp.V1, Params: &acp.InitializeRequest{}, Handler: acp.ClientSide(&w.world.client)},
 			{Protocol: v2.V2, Params: &v2.InitializeRequest{Info: v2.Implementation{Name: "test", Version: "1"}}, Handler: v2.ClientSide(&w.client)},
@@ -304,5 +327,55 @@ func TestTheVersionOfTheFirstConnectionIsKept(t *testing.T) {
 	w.await(t, redial.Restored)
 	if p, _ := c.Agent(); p != acp.V1 {
 		t.Error(p)
+	}
+}
+
+func TestSessionsOfVersion2AreReplayedOverTheNetwork(t *testing.T) {
+	t.Parallel()
+	token := access.NewToken()
+	guard := access.Guard{Token: token}
+	for name, over := range map[string]func(func(context.Context, transport.Transport)) (http.Handler, func(context.Context, string) (transport.Transport, error)){
+		"http": func(handle func(context.Context, transport.Transport)) (http.Handler, func(context.Context, string) (transport.Transport, error)) {
+			return &httpstream.Server{Guard: guard, Handle: handle}, func(_ context.Context, url string) (transport.Transport, error) {
+				return httpstream.Dial(url, access.Client{Token: token})
+			}
+		},
+		"websocket": func(handle func(context.Context, transport.Transport)) (http.Handler, func(context.Context, string) (transport.Transport, error)) {
+			return &websocket.Server{Guard: guard, Handle: handle}, func(ctx context.Context, url string) (transport.Transport, error) {
+				return websocket.Dial(ctx, url, access.Client{Token: token})
+			}
+		},
+	} {
+		w := new(world2)
+		handler, dial := over(func(ctx context.Context, t transport.Transport) {
+			conn := w.store.serve(t)
+			select {
+			case <-conn.Done():
+			case <-ctx.Done():
+			}
+			conn.Close()
+		})
+		server := httptest.NewServer(handler)
+		c := w.connectBy(t, func(ctx context.Context) (transport.Transport, error) { return dial(ctx, server.URL) })
+		a := w.open(t, c)
+		if err := prompt2(t.Context(), a, "50"); err != nil {
+			t.Fatal(name, err)
+		}
+		<-w.client.over
+		if _, err := a.CancelToolCall(t.Context(), &v2.CancelToolCallRequest{SessionID: "s", ToolCallID: "c"}); err != nil {
+			t.Error(name, err)
+		}
+		if err := prompt2(t.Context(), a, `{"sessionUpdate":"state_update","state":"running"}`); err != nil {
+			t.Fatal(name, err)
+		}
+		<-w.client.over
+		a.CancelToolCall(t.Context(), &v2.CancelToolCallRequest{SessionID: "s", ToolCallID: "die"})
+		w.await(t, redial.Connected)
+		w.await(t, redial.Replaying)
+		if got := w.client.said(); !slices.Equal(got, w.store.said()) || len(got) != 50 {
+			t.Error(name, len(got))
+		}
+		c.Close()
+		server.Close()
 	}
 }

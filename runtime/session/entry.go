@@ -5,9 +5,10 @@ import (
 	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/acp"
+	v2 "github.com/hermes-nvim/hermes/acp/v2"
 )
 
-// Entry is a *Message, *ToolCall, *Notice or *Compaction.
+// Entry is a *Message, *ToolCall, *Terminal, *Notice or *Compaction.
 type Entry interface{ isEntry() }
 
 // Role says whose message it is.
@@ -46,7 +47,8 @@ func (m *Message) Text() string {
 // ToolCall is a tool call with everything its updates have told so far.
 type ToolCall struct {
 	acp.ToolCall
-	Truncated bool // too large: content and raw data are not kept
+	Truncated    bool                     // too large: content and raw data are not kept
+	Capabilities *v2.ToolCallCapabilities // version 2: what the client may do to it now
 }
 
 // Notice is something the agent tells the user outside the conversation.
@@ -245,7 +247,9 @@ func (s *State) mergeCall(u *acp.ToolCallUpdate) {
 		s.add(c)
 	}
 	before := c.bytes
-	c.view = &ToolCall{ToolCall: merge(c.view.ToolCall, u), Truncated: c.view.Truncated}
+	v := *c.view
+	v.ToolCall = merge(v.ToolCall, u)
+	c.view = &v
 	c.bytes = s.sizeOf(&c.view.ToolCall)
 	s.resized(c, before)
 }

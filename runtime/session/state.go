@@ -1,7 +1,11 @@
 // Package session keeps what the updates of a session add up to: messages, tool
-// calls, plan, commands, mode, configuration and usage.
+// calls, terminals, plans, commands, mode, configuration, usage and what it is
+// doing.
 //
-// The updates are those of https://agentclientprotocol.com/protocol/prompt-turn.
+// The updates are those of https://agentclientprotocol.com/protocol/prompt-turn
+// and, for version 2, of
+// https://agentclientprotocol.com/protocol/v2/prompt-lifecycle. Both end up in
+// the same types, those of version 1 wherever it has one.
 package session
 
 import (
@@ -27,9 +31,11 @@ const (
 // it may be changed.
 type Snapshot struct {
 	ID            acp.SessionID
-	Timeline      []Entry // oldest first
-	Dropped       int     // entries no longer kept, because of the limits
-	Plan          []acp.PlanEntry
+	Timeline      []Entry         // oldest first
+	Dropped       int             // entries no longer kept, because of the limits
+	Plan          []acp.PlanEntry // the one updated last
+	Plans         []Plan          // version 2: all of them, oldest first
+	Activity      Activity        // version 2
 	Commands      []acp.AvailableCommand
 	Mode          acp.SessionModeID
 	Modes         []acp.SessionMode
@@ -64,6 +70,7 @@ type State struct {
 	messages    map[messageKey]*message
 	calls       map[acp.ToolCallID]*toolCall
 	compactions map[acp.CompactionID]*compaction
+	terminals   map[acp.TerminalID]*terminal
 	scratch     []byte
 }
 
@@ -85,6 +92,7 @@ func (s *State) clear() {
 	s.messages = make(map[messageKey]*message)
 	s.calls = make(map[acp.ToolCallID]*toolCall)
 	s.compactions = make(map[acp.CompactionID]*compaction)
+	s.terminals = make(map[acp.TerminalID]*terminal)
 }
 
 // Start takes over what session/new, load or resume answered.
@@ -100,12 +108,12 @@ func (s *State) Start(modes *acp.SessionModeState, options []acp.SessionConfigOp
 	}
 }
 
-// Reset forgets the timeline and the plan, before session/load replays them.
+// Reset forgets the timeline and the plans, before they are replayed.
 func (s *State) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear()
-	s.now.Plan = nil
+	s.now.Plan, s.now.Plans = nil, nil
 }
 
 // Apply adds an update. Updates this version does not know change nothing.

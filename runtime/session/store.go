@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
+	v2 "github.com/hermes-nvim/hermes/acp/v2"
 )
 
 // maxStrangers bounds the sessions that exist only because updates name them.
@@ -52,18 +53,25 @@ func (t *Store) Get(id acp.SessionID) *State {
 }
 
 // Apply adds an update to its session.
-func (t *Store) Apply(n *acp.SessionNotification) {
+func (t *Store) Apply(n *acp.SessionNotification) { t.named(n.SessionID).Apply(n.Update) }
+
+// ApplyV2 adds an update of version 2 to its session.
+func (t *Store) ApplyV2(n *v2.UpdateSessionNotification) {
+	t.named(acp.SessionID(n.SessionID)).ApplyV2(n.Update)
+}
+
+// named returns the state of a session that an update names.
+func (t *Store) named(id acp.SessionID) *State {
 	t.mu.Lock()
-	if t.states[n.SessionID] == nil {
+	defer t.mu.Unlock()
+	if t.states[id] == nil {
 		if len(t.strangers) == maxStrangers {
 			delete(t.states, t.strangers[0])
 			t.strangers = t.strangers[1:]
 		}
-		t.strangers = append(t.strangers, n.SessionID)
+		t.strangers = append(t.strangers, id)
 	}
-	s := t.state(n.SessionID)
-	t.mu.Unlock()
-	s.Apply(n.Update)
+	return t.state(id)
 }
 
 // End forgets a session.

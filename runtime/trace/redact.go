@@ -2,9 +2,11 @@ package trace
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // hidden takes the place of a secret.
@@ -20,7 +22,8 @@ const hidden = "[redacted]"
 //     api_key, token, secret and their like, in any spelling;
 //   - by shape: keys with known prefixes, bearer tokens, JSON web tokens,
 //     private key blocks, passwords in URLs, name=value pairs with such names,
-//     long random text.
+//     long random text; also inside base64 where that is the output of a
+//     terminal or the contents of a file.
 //
 // It errs on the side of hiding, and cannot find a secret that looks like an
 // ordinary word in an ordinary place: treat recordings with care.
@@ -42,6 +45,7 @@ type place struct {
 	secret       bool   // all strings and numbers below are hidden
 	pairs        bool   // a list of {name, value}, or an object
 	plain        bool   // an id or a path: long random text is what it is for
+	base64       bool   // output of a terminal or contents of a file
 }
 
 // walker walks valid JSON text and rewrites strings.
@@ -97,7 +101,13 @@ func (w *walker) value(at place) {
 			if len(text) > 0 {
 				w.replace(start+1, w.p-1, []byte(hidden))
 			}
-		} else if masked, changed := redactString(text, !at.plain); changed {
+			break
+		}
+		redact := redactString
+		if at.base64 {
+			redact = redactBase64
+		}
+		if masked, changed := redact(text, !at.plain); changed {
 			w.replace(start+1, w.p-1, masked)
 		}
 	default:
@@ -132,6 +142,8 @@ func (w *walker) object(at place) {
 func (p place) member(name string, first byte) place {
 	flat := flatten(name)
 	m := place{parent: p.name, name: flat, secret: p.secret, plain: isPlain(flat)}
+	m.base64 = flat == "blob" && p.name == "resource" ||
+		flat == "data" && (p.name == "update" || p.name == "output" && p.parent == "update")
 	switch {
 	case flat == "env" || strings.HasSuffix(flat, "headers"):
 		m.secret, m.pairs = true, true
@@ -213,6 +225,38 @@ func redactString(b []byte, random bool) ([]byte, bool) {
 	}
 	masked, _ = json.Marshal(string(masked)) // strings always encode
 	return masked[1 : len(masked)-1], true
+}
+
+// redactBase64 is redactString for text in base64: the secrets in it are hidden
+// and the rest stays. What holds no text is taken as it is.
+func redactBase64(b []byte, random bool) ([]byte, bool) {
+	var s string
+	json.Unmarshal(slices.Concat([]byte{'"'}, b, []byte{'"'}), &s) // slashes may be escaped
+	text, err := base64.StdEncoding.DecodeString(s)
+	if err != nil || !isText(text) {
+		return redactString(b, random)
+	}
+	masked, changed := redactText(text, random)
+	if !changed {
+		return b, false
+	}
+	return base64.StdEncoding.AppendEncode(nil, masked), true
+}
+
+// isText reports whether b is text, be it cut inside a character.
+func isText(b []byte) bool {
+	for n := 0; n < utf8.UTFMax-1 && len(b) > 0 && !utf8.RuneStart(b[0]); n++ {
+		b = b[1:]
+	}
+	for n := 1; n < utf8.UTFMax && n <= len(b); n++ {
+		if end := b[len(b)-n:]; utf8.RuneStart(end[0]) {
+			if !utf8.FullRune(end) {
+				b = b[:len(b)-n]
+			}
+			break
+		}
+	}
+	return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0
 }
 
 // redactText hides what has the shape of a secret. random says whether long

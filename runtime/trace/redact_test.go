@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"strings"
@@ -19,6 +20,9 @@ var canaries = []struct {
 	{"EnvVariable.value", canary, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[{"name":"m","command":"c","args":[],"env":[{"name":"A","value":"SECRET"}]}]}}`},
 	{"HttpHeader.value", canary, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/w","mcpServers":[{"type":"http","name":"m","url":"http://x","headers":[{"name":"X-Thing","value":"SECRET"}]}]}}`},
 	{"AuthMethodTerminal.env", canary, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":1,"authMethods":[{"type":"terminal","id":"t","name":"T","args":[],"env":{"LOGIN":"SECRET"}}]}}`},
+	{"AuthMethodTerminal.env", canary, `{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":2,"authMethods":[{"type":"terminal","methodId":"t","name":"T","env":[{"name":"LOGIN","value":"SECRET"}]}]}}`},
+	{"answer to an elicitation of version 2", canary, `{"jsonrpc":"2.0","id":"q","result":{"action":"accept","content":{"answer":["SECRET"]},"_meta":{}}}`},
+	{"permission for a command", "zz99yy88", `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"title":"t","subject":{"type":"command","command":"A_TOKEN=SECRET make","cwd":"/w"}}}`},
 	{"SetProviderRequest.headers", canary, `{"jsonrpc":"2.0","id":1,"method":"providers/set","params":{"id":"p","headers":{"X-Thing":"SECRET"}}}`},
 	{"environment of a terminal", canary, `{"jsonrpc":"2.0","id":3,"method":"terminal/create","params":{"sessionId":"s","command":"x","env":[{"value":"SECRET","name":"A"}]}}`},
 	{"answer to an elicitation", canary, `{"jsonrpc":"2.0","id":3,"result":{"action":"accept","content":{"answer":"SECRET"}}}`},
@@ -136,4 +140,29 @@ func FuzzRedactKeepsMessagesMessages(f *testing.F) {
 			t.Errorf("%q changed", b)
 		}
 	})
+}
+
+func TestSecretsInBase64AreHidden(t *testing.T) {
+	t.Parallel()
+	const secret = "export A_TOKEN=zz99yy88\n"
+	encode := base64.StdEncoding.EncodeToString
+	for name, c := range map[string]struct{ line, in, want string }{
+		"output of a terminal":  {`{"method":"session/update","params":{"update":{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"DATA"}}}`, secret, "export A_TOKEN=[redacted]\n"},
+		"all of its output":     {`{"method":"session/update","params":{"update":{"terminalId":"t","output":{"data":"DATA"}}}}`, "\xa4 " + secret + "\xc3", "\xa4 export A_TOKEN=[redacted]\n\xc3"},
+		"contents of a file":    {`{"method":"session/prompt","params":{"prompt":[{"type":"resource","resource":{"uri":"file:///a","blob":"DATA"}}]}}`, secret, "export A_TOKEN=[redacted]\n"},
+		"output without any":    {`{"method":"session/update","params":{"update":{"terminalId":"t","data":"DATA"}}}`, strings.Repeat("an ordinary line of a build\n", 50), strings.Repeat("an ordinary line of a build\n", 50)},
+		"an id in the output":   {`{"method":"session/update","params":{"update":{"terminalId":"t","data":"DATA"}}}`, "q8Zr2Lk9Vx0PbT4mWn7Yc1Jd5Gf3HsAe6Ui", "[redacted]"},
+		"something else's data": {`{"method":"_x","params":{"data":"DATA"}}`, "x", "x"},
+	} {
+		got, _ := Redact([]byte(strings.ReplaceAll(c.line, "DATA", encode([]byte(c.in)))))
+		if want := strings.ReplaceAll(c.line, "DATA", encode([]byte(c.want))); string(got) != want {
+			t.Errorf("%s:\n%s, want\n%s", name, got, want)
+		}
+	}
+	for name, data := range map[string]string{"bytes": encode([]byte(strings.Repeat("\x00\x01\xff\xfe\x89PNG\x12\x9a\xd1\x03\x7f\x00\x45\xc8\xee\x91\x22\xb7\x3c\x5d", 3))), "no base64": "q8Zr2Lk9Vx0PbT4mWn7Yc1Jd5Gf3HsAe6Ui!"} {
+		got, _ := Redact([]byte(`{"params":{"update":{"data":"` + data + `"}}}`))
+		if want, _ := redactString([]byte(data), true); string(got) != `{"params":{"update":{"data":"`+string(want)+`"}}}` {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/hermes-nvim/hermes/gen/ir"
 	"github.com/hermes-nvim/hermes/schema"
@@ -23,7 +24,7 @@ type release struct {
 func build(p *specPackage) (*release, error) {
 	r := &release{version: p.version, docs: map[schema.Edition]*schema.Document{}, prose: schema.Prose{}, files: map[string][]byte{}}
 	sources := schema.Sources{Package: p.name, Version: p.version, License: p.license, Author: p.author}
-	patches, defaults := schema.Patches{}, schema.Defaults{}
+	patches, defaults, pages := schema.Patches{}, schema.Defaults{}, schema.Pages{}
 	var errs []error
 	for _, e := range schema.Editions {
 		original := p.originals[e]
@@ -37,6 +38,7 @@ func build(p *specPackage) (*release, error) {
 			continue
 		}
 		patches[e] = threeStates(d)
+		pages[e] = pagesOf(d)
 		r.prose[e] = schema.HashProse(d)
 		reduced := schema.Reduce(d.Raw).Format()
 		if r.docs[e], err = schema.Parse("schema/"+e.File(), reduced); err != nil {
@@ -55,15 +57,19 @@ func build(p *specPackage) (*release, error) {
 	if p.name == "" {
 		return r, r.lower(patches) // nothing of it can be written to the tree
 	}
-	for file, v := range map[string]any{
-		schema.SourcesFile: sources, schema.ProseFile: r.prose,
-		schema.PatchesFile: patches, schema.DefaultsFile: defaults,
-	} {
-		b, err := encode(v)
+	sources.Prose = map[string]string{}
+	for _, f := range []struct {
+		name  string
+		value any
+	}{{schema.ProseFile, r.prose}, {schema.PatchesFile, patches}, {schema.DefaultsFile, defaults}, {schema.PagesFile, pages}, {schema.SourcesFile, &sources}} {
+		b, err := encode(f.value)
 		if err != nil {
-			return nil, fmt.Errorf("schema/%s: %w", file, err)
+			return nil, fmt.Errorf("schema/%s: %w", f.name, err)
 		}
-		r.files[file] = b
+		r.files[f.name] = b
+		if slices.Contains(schema.ProseFiles, f.name) {
+			sources.Prose[f.name] = schema.Sum(b)
+		}
 	}
 	return r, r.lower(patches)
 }

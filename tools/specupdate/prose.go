@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/hermes-nvim/hermes/schema"
 )
@@ -19,6 +20,8 @@ var (
 	patchMember = regexp.MustCompile(`(?i)set\s+to\s+null\s+to\s+clear|omi(tted|ssion)\s+(leaves|means\s+(no\s+change|unchanged))`)
 	// Said of an enum value.
 	defaultValue = regexp.MustCompile(`(?i)\(default\)|\bthis is the default\.`)
+	// A link to a page of the specification, but for that about _meta.
+	pageLink = regexp.MustCompile(`https://agentclientprotocol\.com/((?:protocol|rfds)/[a-z0-9/#_-]+)`)
 )
 
 // threeStates lists the members of a schema, in file order and as
@@ -79,4 +82,18 @@ func defaultValues(d *schema.Document) (map[string]string, error) {
 		}
 	}
 	return found, nil
+}
+
+// pagesOf finds the page that the prose of each definition names first.
+func pagesOf(d *schema.Document) map[string]string {
+	found := map[string]string{}
+	for _, name := range d.Defs {
+		for _, link := range pageLink.FindAllStringSubmatch(d.Def(name).Get("description").Text(), -1) {
+			if !strings.Contains(link[1], "/extensibility") {
+				found[name] = link[1]
+				break
+			}
+		}
+	}
+	return found
 }

@@ -95,7 +95,7 @@ func specupdate(t *testing.T, args ...string) (string, error) {
 func TestTheTreeIsWhatThePublishedPackageGives(t *testing.T) {
 	t.Parallel()
 	out, err := specupdate(t, "-root", "../..", "-check", sdk(t))
-	if err != nil || !strings.Contains(out, "8 files") {
+	if err != nil || !strings.Contains(out, "9 files") {
 		t.Errorf("%s%v", out, err)
 	}
 }
@@ -156,6 +156,21 @@ func TestDefaultValuesAreFoundInTheProse(t *testing.T) {
 	}
 	if _, err := defaultValues(parse("This is the default.")); err == nil || !strings.Contains(err.Error(), `"a" and "b"`) {
 		t.Errorf("two defaults: %v", err)
+	}
+}
+
+func TestPagesAreFoundInTheProse(t *testing.T) {
+	t.Parallel()
+	d, err := schema.Parse("t.json", []byte(`{"$defs": {
+		"A": {"type": "string", "description": "See [Meta](https://agentclientprotocol.com/protocol/v1/extensibility) and\n[A](https://agentclientprotocol.com/protocol/v1/a#b-c)."},
+		"B": {"type": "string", "description": "See https://agentclientprotocol.com/rfds/b and https://agentclientprotocol.com/rfds/c"},
+		"C": {"type": "string", "description": "See https://example.com/protocol/v1/c"}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"A": "protocol/v1/a#b-c", "B": "rfds/b"}
+	if got := pagesOf(d); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -50,8 +50,8 @@ func (d *Dec) step() {
 }
 
 // Raw returns a copy of the next value's text, checked. Unpaired surrogate
-// escapes are replaced by the one for U+FFFD. Duplicate members inside it are
-// the reader's business.
+// escapes are replaced by the one for U+FFFD. No object in it has a member
+// twice.
 func (d *Dec) Raw() json.RawMessage { return d.appendRaw(nil) }
 
 // RawObject is Raw for values that must be objects.
@@ -76,7 +76,7 @@ func (d *Dec) appendRaw(dst []byte) []byte {
 	d.Peek()
 	s := d.p
 	d.lone = false
-	d.Skip()
+	d.distinct()
 	if d.code != ok {
 		return dst
 	}

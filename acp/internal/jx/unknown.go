@@ -1,7 +1,6 @@
 package jx
 
 import (
-	"bytes"
 	"encoding/json"
 	"iter"
 )
@@ -55,15 +54,9 @@ func (d *Dec) has(outer *Outer, name []byte) bool {
 type Unknown struct{ members *members }
 
 type members struct {
-	text  []byte              // `{"a":1,"b":2`, without the closing brace
-	names []span              // of the members, quoted, in text
-	index map[string]struct{} // the same, once there are many
+	text  []byte // `{"a":1,"b":2`, without the closing brace
+	names names
 }
-
-type span struct{ from, to int }
-
-// manyUnknown is where comparing with every name gets slower than a map.
-const manyUnknown = 16
 
 // Add reads the value of the member whose name was read last, and keeps it
 // unless outer has it.
@@ -80,38 +73,13 @@ func (u *Unknown) Add(d *Dec, name []byte, outer *Outer) {
 	}
 	m := u.members
 	m.text = Comma(m.text)
-	from := len(m.text)
-	m.text = AppendString(m.text, string(name))
-	if m.note(span{from, len(m.text)}) {
+	at := len(m.text)
+	m.text = append(AppendString(m.text, string(name)), ':')
+	if m.names.add(name, m.text, at) {
 		d.Duplicate()
 		return
 	}
-	m.text = d.appendRaw(append(m.text, ':'))
-}
-
-// note remembers a name and reports whether it was there before.
-func (m *members) note(s span) bool {
-	name := m.text[s.from:s.to]
-	if m.index == nil {
-		for _, o := range m.names {
-			if bytes.Equal(m.text[o.from:o.to], name) {
-				return true
-			}
-		}
-		if m.names = append(m.names, s); len(m.names) < manyUnknown {
-			return false
-		}
-		m.index = make(map[string]struct{}, 2*manyUnknown)
-		for _, o := range m.names {
-			m.index[string(m.text[o.from:o.to])] = struct{}{}
-		}
-		return false
-	}
-	if _, dup := m.index[string(name)]; dup {
-		return true
-	}
-	m.index[string(name)] = struct{}{}
-	return false
+	m.text = d.appendRaw(m.text)
 }
 
 // Text returns the members as the text of an object, nil when there are none.

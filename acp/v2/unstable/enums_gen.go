@@ -5,6 +5,9 @@ package unstable
 // ToolKind: what a tool does, so that clients can choose icons and layout. Show unknown values
 // like `other`.
 // Other values are kept; Known tells.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#reporting
 type ToolKind string
 
 // The values of ToolKind.
@@ -45,6 +48,9 @@ func (v ToolKind) Known() bool {
 
 // ToolCallStatus: how far a tool call got. Take unknown values for a call that still runs.
 // Other values are kept; Known tells.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#status
 type ToolCallStatus string
 
 // The values of ToolCallStatus.
@@ -75,6 +81,9 @@ func (v ToolCallStatus) Known() bool {
 
 // Role: a side of the conversation.
 // Other values are kept; Known tells.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type Role string
 
 // The values of Role.
@@ -96,6 +105,9 @@ func (v Role) Known() bool {
 
 // IconTheme: the background an icon is made for.
 // Other values are kept; Known tells.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IconTheme string
 
 // The values of IconTheme.
@@ -117,6 +129,9 @@ func (v IconTheme) Known() bool {
 
 // DiffFileType: what kind of file a change is about.
 // Other values are kept; Known tells.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffFileType string
 
 // The values of DiffFileType.
@@ -142,6 +157,9 @@ func (v DiffFileType) Known() bool {
 
 // DiffPatchFormat: how the text of a patch is written.
 // Other values are kept; Known tells.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffPatchFormat string
 
 // The values of DiffPatchFormat.
@@ -162,6 +180,9 @@ func (v DiffPatchFormat) Known() bool {
 
 // PermissionOptionKind: what an answer to a permission request means.
 // Other values are kept; Known tells.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type PermissionOptionKind string
 
 // The values of PermissionOptionKind.
@@ -187,6 +208,9 @@ func (v PermissionOptionKind) Known() bool {
 
 // ElicitationSchemaType: the JSON Schema type of a form.
 // Decoding refuses other values.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationSchemaType string
 
 // The values of ElicitationSchemaType.
@@ -207,6 +231,9 @@ func (v ElicitationSchemaType) Known() bool {
 // StringFormat: the kind of text that a field expects. An unknown kind is a hint without
 // effect.
 // Other values are kept; Known tells.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type StringFormat string
 
 // The values of StringFormat.
@@ -233,6 +260,9 @@ func (v StringFormat) Known() bool {
 // LLMProtocol: the API protocol of a model provider. Names with a leading `_` are free for
 // extensions.
 // Other values are kept; Known tells.
+//
+// Part of providers/list and providers/set, in both directions.
+// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type LLMProtocol string
 
 // The values of LLMProtocol.
@@ -260,6 +290,9 @@ func (v LLMProtocol) Known() bool {
 
 // AuthState: whether the user is signed in.
 // Other values are kept; Known tells.
+//
+// Part of auth/status and auth/status_update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthState string
 
 // The values of AuthState.
@@ -286,6 +319,9 @@ func (v AuthState) Known() bool {
 // SessionConfigOptionCategory: what a config option is about. A hint for display; nothing may
 // depend on it. Names with a leading `_` are free for extensions.
 // Other values are kept; Known tells.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigOptionCategory string
 
 // The values of SessionConfigOptionCategory.
@@ -312,6 +348,9 @@ func (v SessionConfigOptionCategory) Known() bool {
 // SessionStatus: where a session is kept at the moment: in memory, or only in the agent's
 // store.
 // Other values are kept; Known tells.
+//
+// Part of session/status, agent to client.
+// Spec: https://agentclientprotocol.com/rfds/session-status
 type SessionStatus string
 
 // The values of SessionStatus.
@@ -334,6 +373,9 @@ func (v SessionStatus) Known() bool {
 
 // PlanEntryPriority: how important a step of a plan is.
 // Other values are kept; Known tells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/agent-plan#plan-entries
 type PlanEntryPriority string
 
 // The values of PlanEntryPriority.
@@ -357,6 +399,9 @@ func (v PlanEntryPriority) Known() bool {
 
 // PlanEntryStatus: how far a step of a plan got.
 // Other values are kept; Known tells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/agent-plan#plan-entries
 type PlanEntryStatus string
 
 // The values of PlanEntryStatus.
@@ -382,6 +427,9 @@ func (v PlanEntryStatus) Known() bool {
 
 // NoticeSeverity: how serious a notice is. Show unknown values like `info`.
 // Other values are kept; Known tells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type NoticeSeverity string
 
 // The values of NoticeSeverity.
@@ -405,6 +453,9 @@ func (v NoticeSeverity) Known() bool {
 
 // CompactionStatus: how far a context compaction got.
 // Other values are kept; Known tells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionStatus string
 
 // The values of CompactionStatus.
@@ -430,6 +481,9 @@ func (v CompactionStatus) Known() bool {
 
 // SystemPromptMode: how the client's instructions combine with the agent's own.
 // Other values are kept; Known tells.
+//
+// Part of session/fork, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SystemPromptMode string
 
 // The values of SystemPromptMode.
@@ -452,6 +506,9 @@ func (v SystemPromptMode) Known() bool {
 
 // SessionArchiveFilter: which sessions to list. An unknown value is an error -32602.
 // Other values are kept; Known tells.
+//
+// Part of session/list, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type SessionArchiveFilter string
 
 // The values of SessionArchiveFilter.

@@ -7,29 +7,14 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// NewToolCallPermissionSubject returns a ToolCallPermissionSubject with its required members.
-func NewToolCallPermissionSubject(toolCall ToolCallUpdate) *ToolCallPermissionSubject {
-	return &ToolCallPermissionSubject{ToolCall: toolCall}
+// NewRequestPermissionRequest returns a RequestPermissionRequest with its required members.
+func NewRequestPermissionRequest(sessionID SessionID, title string, options []PermissionOption) *RequestPermissionRequest {
+	return &RequestPermissionRequest{SessionID: sessionID, Title: title, Options: options}
 }
 
-// NewCommandPermissionSubject returns a CommandPermissionSubject with its required members.
-func NewCommandPermissionSubject(command string, cwd AbsolutePath) *CommandPermissionSubject {
-	return &CommandPermissionSubject{Command: command, Cwd: cwd}
-}
-
-// NewContent returns a Content with its required members.
-func NewContent(content ContentBlock) *Content {
-	return &Content{Content: content}
-}
-
-// NewDiff returns a Diff with its required members.
-func NewDiff(changes []DiffChange) *Diff {
-	return &Diff{Changes: changes}
-}
-
-// NewTerminal returns a Terminal with its required members.
-func NewTerminal(terminalID TerminalID) *Terminal {
-	return &Terminal{TerminalID: terminalID}
+// NewToolCallUpdate returns a ToolCallUpdate with its required members.
+func NewToolCallUpdate(toolCallID ToolCallID) *ToolCallUpdate {
+	return &ToolCallUpdate{ToolCallID: toolCallID}
 }
 
 // NewTextContent returns a TextContent with its required members.
@@ -37,24 +22,24 @@ func NewTextContent(text string) *TextContent {
 	return &TextContent{Text: text}
 }
 
-// NewImageContent returns a ImageContent with its required members.
+// NewImageContent returns an ImageContent with its required members.
 func NewImageContent(data string, mimeType MediaType) *ImageContent {
 	return &ImageContent{Data: data, MimeType: mimeType}
 }
 
-// NewAudioContent returns a AudioContent with its required members.
+// NewAudioContent returns an AudioContent with its required members.
 func NewAudioContent(data string, mimeType MediaType) *AudioContent {
 	return &AudioContent{Data: data, MimeType: mimeType}
+}
+
+// NewIcon returns an Icon with its required members.
+func NewIcon(src string) *Icon {
+	return &Icon{Src: src}
 }
 
 // NewResourceLink returns a ResourceLink with its required members.
 func NewResourceLink(name string, uri string) *ResourceLink {
 	return &ResourceLink{Name: name, URI: uri}
-}
-
-// NewEmbeddedResource returns a EmbeddedResource with its required members.
-func NewEmbeddedResource(resource EmbeddedResourceResource) *EmbeddedResource {
-	return &EmbeddedResource{Resource: resource}
 }
 
 // NewTextResourceContents returns a TextResourceContents with its required members.
@@ -67,44 +52,89 @@ func NewBlobResourceContents(blob string, uri string) *BlobResourceContents {
 	return &BlobResourceContents{Blob: blob, URI: uri}
 }
 
-// NewDiffChangeAdd returns a DiffChangeAdd with its required members.
-func NewDiffChangeAdd(path AbsolutePath) *DiffChangeAdd {
-	return &DiffChangeAdd{Path: path}
+// NewEmbeddedResource returns an EmbeddedResource with its required members.
+func NewEmbeddedResource(resource EmbeddedResourceResource) *EmbeddedResource {
+	return &EmbeddedResource{Resource: resource}
 }
 
-// NewDiffChangeDelete returns a DiffChangeDelete with its required members.
-func NewDiffChangeDelete(path AbsolutePath) *DiffChangeDelete {
-	return &DiffChangeDelete{Path: path}
+// NewContent returns a Content with its required members.
+func NewContent(content ContentBlock) *Content {
+	return &Content{Content: content}
 }
 
-// NewDiffChangeModify returns a DiffChangeModify with its required members.
-func NewDiffChangeModify(path AbsolutePath) *DiffChangeModify {
-	return &DiffChangeModify{Path: path}
+// NewDiffChange returns a DiffChange with its required members.
+func NewDiffChange(variant DiffChangeVariant) *DiffChange {
+	return &DiffChange{Variant: variant}
 }
 
-// NewDiffChangeMove returns a DiffChangeMove with its required members.
-func NewDiffChangeMove(oldPath AbsolutePath, path AbsolutePath) *DiffChangeMove {
-	return &DiffChangeMove{OldPath: oldPath, Path: path}
+// NewDiffPathChange returns a DiffPathChange with its required members.
+func NewDiffPathChange(path AbsolutePath) *DiffPathChange {
+	return &DiffPathChange{Path: path}
 }
 
-// NewDiffChangeCopy returns a DiffChangeCopy with its required members.
-func NewDiffChangeCopy(oldPath AbsolutePath, path AbsolutePath) *DiffChangeCopy {
-	return &DiffChangeCopy{OldPath: oldPath, Path: path}
+// NewDiffPathPairChange returns a DiffPathPairChange with its required members.
+func NewDiffPathPairChange(oldPath AbsolutePath, path AbsolutePath) *DiffPathPairChange {
+	return &DiffPathPairChange{OldPath: oldPath, Path: path}
 }
 
-// NewElicitationSessionScope returns a ElicitationSessionScope with its required members.
+// NewDiffPatch returns a DiffPatch with its required members.
+func NewDiffPatch(format DiffPatchFormat, text string) *DiffPatch {
+	return &DiffPatch{Format: format, Text: text}
+}
+
+// NewDiff returns a Diff with its required members.
+func NewDiff(changes []DiffChange) *Diff {
+	return &Diff{Changes: changes}
+}
+
+// NewTerminal returns a Terminal with its required members.
+func NewTerminal(terminalID TerminalID) *Terminal {
+	return &Terminal{TerminalID: terminalID}
+}
+
+// NewToolCallLocation returns a ToolCallLocation with its required members.
+func NewToolCallLocation(path AbsolutePath) *ToolCallLocation {
+	return &ToolCallLocation{Path: path}
+}
+
+// NewToolCallPermissionSubject returns a ToolCallPermissionSubject with its required members.
+func NewToolCallPermissionSubject(toolCall ToolCallUpdate) *ToolCallPermissionSubject {
+	return &ToolCallPermissionSubject{ToolCall: toolCall}
+}
+
+// NewCommandPermissionSubject returns a CommandPermissionSubject with its required members.
+func NewCommandPermissionSubject(command string, cwd AbsolutePath) *CommandPermissionSubject {
+	return &CommandPermissionSubject{Command: command, Cwd: cwd}
+}
+
+// NewPermissionOption returns a PermissionOption with its required members.
+func NewPermissionOption(optionID PermissionOptionID, name string, kind PermissionOptionKind) *PermissionOption {
+	return &PermissionOption{OptionID: optionID, Name: name, Kind: kind}
+}
+
+// NewCreateElicitationRequest returns a CreateElicitationRequest with its required members.
+func NewCreateElicitationRequest(message string, variant CreateElicitationRequestVariant) *CreateElicitationRequest {
+	return &CreateElicitationRequest{Message: message, Variant: variant}
+}
+
+// NewElicitationSessionScope returns an ElicitationSessionScope with its required members.
 func NewElicitationSessionScope(sessionID SessionID) *ElicitationSessionScope {
 	return &ElicitationSessionScope{SessionID: sessionID}
 }
 
-// NewElicitationRequestScope returns a ElicitationRequestScope with its required members.
+// NewElicitationRequestScope returns an ElicitationRequestScope with its required members.
 func NewElicitationRequestScope(requestID acp.RequestID) *ElicitationRequestScope {
 	return &ElicitationRequestScope{RequestID: requestID}
 }
 
-// NewMultiSelectPropertySchema returns a MultiSelectPropertySchema with its required members.
-func NewMultiSelectPropertySchema(items MultiSelectItems) *MultiSelectPropertySchema {
-	return &MultiSelectPropertySchema{Items: items}
+// NewElicitationSchema returns an ElicitationSchema with its required members.
+func NewElicitationSchema(kind ElicitationSchemaType, properties map[string]ElicitationPropertySchema) *ElicitationSchema {
+	return &ElicitationSchema{Type: kind, Properties: properties}
+}
+
+// NewEnumOption returns an EnumOption with its required members.
+func NewEnumOption(const_ string, title string) *EnumOption {
+	return &EnumOption{Const: const_, Title: title}
 }
 
 // NewStringMultiSelectItems returns a StringMultiSelectItems with its required members.
@@ -117,14 +147,94 @@ func NewTitledMultiSelectItems(anyOf []EnumOption) *TitledMultiSelectItems {
 	return &TitledMultiSelectItems{AnyOf: anyOf}
 }
 
-// NewAuthMethodTerminal returns a AuthMethodTerminal with its required members.
+// NewMultiSelectPropertySchema returns a MultiSelectPropertySchema with its required members.
+func NewMultiSelectPropertySchema(items MultiSelectItems) *MultiSelectPropertySchema {
+	return &MultiSelectPropertySchema{Items: items}
+}
+
+// NewElicitationFormMode returns an ElicitationFormMode with its required members.
+func NewElicitationFormMode(requestedSchema ElicitationSchema, variant ElicitationFormModeVariant) *ElicitationFormMode {
+	return &ElicitationFormMode{RequestedSchema: requestedSchema, Variant: variant}
+}
+
+// NewElicitationURLMode returns an ElicitationURLMode with its required members.
+func NewElicitationURLMode(elicitationID ElicitationID, url string, variant ElicitationURLModeVariant) *ElicitationURLMode {
+	return &ElicitationURLMode{ElicitationID: elicitationID, URL: url, Variant: variant}
+}
+
+// NewMessageMCPRequest returns a MessageMCPRequest with its required members.
+func NewMessageMCPRequest(serverID MCPServerACPID, requestID MCPRequestID, method string) *MessageMCPRequest {
+	return &MessageMCPRequest{ServerID: serverID, RequestID: requestID, Method: method}
+}
+
+// NewInitializeResponse returns an InitializeResponse with its required members.
+func NewInitializeResponse(protocolVersion ProtocolVersion, info Implementation) *InitializeResponse {
+	return &InitializeResponse{ProtocolVersion: protocolVersion, Info: info}
+}
+
+// NewImplementation returns an Implementation with its required members.
+func NewImplementation(name string, version string) *Implementation {
+	return &Implementation{Name: name, Version: version}
+}
+
+// NewEnvVariable returns an EnvVariable with its required members.
+func NewEnvVariable(name string, value string) *EnvVariable {
+	return &EnvVariable{Name: name, Value: value}
+}
+
+// NewAuthMethodTerminal returns an AuthMethodTerminal with its required members.
 func NewAuthMethodTerminal(methodID AuthMethodID, name string) *AuthMethodTerminal {
 	return &AuthMethodTerminal{MethodID: methodID, Name: name}
 }
 
-// NewAuthMethodAgent returns a AuthMethodAgent with its required members.
+// NewAuthMethodAgent returns an AuthMethodAgent with its required members.
 func NewAuthMethodAgent(methodID AuthMethodID, name string) *AuthMethodAgent {
 	return &AuthMethodAgent{MethodID: methodID, Name: name}
+}
+
+// NewListProvidersResponse returns a ListProvidersResponse with its required members.
+func NewListProvidersResponse(providers []ProviderInfo) *ListProvidersResponse {
+	return &ListProvidersResponse{Providers: providers}
+}
+
+// NewProviderInfo returns a ProviderInfo with its required members.
+func NewProviderInfo(providerID ProviderID, supported []LLMProtocol, required bool) *ProviderInfo {
+	return &ProviderInfo{ProviderID: providerID, Supported: supported, Required: required}
+}
+
+// NewProviderCurrentConfig returns a ProviderCurrentConfig with its required members.
+func NewProviderCurrentConfig(apiType LLMProtocol, baseURL string) *ProviderCurrentConfig {
+	return &ProviderCurrentConfig{APIType: apiType, BaseURL: baseURL}
+}
+
+// NewAuthStatusResponse returns an AuthStatusResponse with its required members.
+func NewAuthStatusResponse(state AuthState) *AuthStatusResponse {
+	return &AuthStatusResponse{State: state}
+}
+
+// NewAuthAccount returns an AuthAccount with its required members.
+func NewAuthAccount(label string) *AuthAccount {
+	return &AuthAccount{Label: label}
+}
+
+// NewNewSessionResponse returns a NewSessionResponse with its required members.
+func NewNewSessionResponse(sessionID SessionID) *NewSessionResponse {
+	return &NewSessionResponse{SessionID: sessionID}
+}
+
+// NewSessionConfigOption returns a SessionConfigOption with its required members.
+func NewSessionConfigOption(configID SessionConfigID, name string, variant SessionConfigOptionVariant) *SessionConfigOption {
+	return &SessionConfigOption{ConfigID: configID, Name: name, Variant: variant}
+}
+
+// NewSessionConfigSelectOption returns a SessionConfigSelectOption with its required members.
+func NewSessionConfigSelectOption(value SessionConfigValueID, name string) *SessionConfigSelectOption {
+	return &SessionConfigSelectOption{Value: value, Name: name}
+}
+
+// NewSessionConfigSelectGroup returns a SessionConfigSelectGroup with its required members.
+func NewSessionConfigSelectGroup(groupID SessionConfigGroupID, name string, options []SessionConfigSelectOption) *SessionConfigSelectGroup {
+	return &SessionConfigSelectGroup{GroupID: groupID, Name: name, Options: options}
 }
 
 // NewSessionConfigSelect returns a SessionConfigSelect with its required members.
@@ -137,14 +247,34 @@ func NewSessionConfigBoolean(currentValue bool) *SessionConfigBoolean {
 	return &SessionConfigBoolean{CurrentValue: currentValue}
 }
 
+// NewTextCommandInput returns a TextCommandInput with its required members.
+func NewTextCommandInput(hint string) *TextCommandInput {
+	return &TextCommandInput{Hint: hint}
+}
+
 // NewCommand returns a Command with its required members.
 func NewCommand(name string, description string) *Command {
 	return &Command{Name: name, Description: description}
 }
 
-// NewTextCommandInput returns a TextCommandInput with its required members.
-func NewTextCommandInput(hint string) *TextCommandInput {
-	return &TextCommandInput{Hint: hint}
+// NewListSessionsResponse returns a ListSessionsResponse with its required members.
+func NewListSessionsResponse(sessions []SessionInfo) *ListSessionsResponse {
+	return &ListSessionsResponse{Sessions: sessions}
+}
+
+// NewSessionInfo returns a SessionInfo with its required members.
+func NewSessionInfo(sessionID SessionID, cwd AbsolutePath) *SessionInfo {
+	return &SessionInfo{SessionID: sessionID, Cwd: cwd}
+}
+
+// NewForkSessionResponse returns a ForkSessionResponse with its required members.
+func NewForkSessionResponse(sessionID SessionID) *ForkSessionResponse {
+	return &ForkSessionResponse{SessionID: sessionID}
+}
+
+// NewSessionStatusResponse returns a SessionStatusResponse with its required members.
+func NewSessionStatusResponse(status SessionStatus) *SessionStatusResponse {
+	return &SessionStatusResponse{Status: status}
 }
 
 // NewBackgroundTerminal returns a BackgroundTerminal with its required members.
@@ -173,9 +303,40 @@ func NewSessionNotFoundErrorData(sessionID SessionID) *SessionNotFoundErrorData 
 	return &SessionNotFoundErrorData{SessionID: sessionID}
 }
 
-// NewUserMessageChunk returns a UserMessageChunk with its required members.
-func NewUserMessageChunk(messageID MessageID, content ContentBlock) *UserMessageChunk {
-	return &UserMessageChunk{MessageID: messageID, Content: content}
+// NewUsage returns a Usage with its required members.
+func NewUsage(totalTokens uint64, inputTokens uint64, outputTokens uint64) *Usage {
+	return &Usage{TotalTokens: totalTokens, InputTokens: inputTokens, OutputTokens: outputTokens}
+}
+
+// NewIdleStateUpdate returns an IdleStateUpdate with its required members.
+func NewIdleStateUpdate(variant IdleStateUpdateVariant) *IdleStateUpdate {
+	return &IdleStateUpdate{Variant: variant}
+}
+
+// NewSetSessionTitleResponse returns a SetSessionTitleResponse with its required members.
+func NewSetSessionTitleResponse(title string) *SetSessionTitleResponse {
+	return &SetSessionTitleResponse{Title: title}
+}
+
+// NewSetSessionConfigOptionResponse returns a SetSessionConfigOptionResponse with its required
+// members.
+func NewSetSessionConfigOptionResponse(configOptions []SessionConfigOption) *SetSessionConfigOptionResponse {
+	return &SetSessionConfigOptionResponse{ConfigOptions: configOptions}
+}
+
+// NewPromptResponse returns a PromptResponse with its required members.
+func NewPromptResponse(messageID MessageID) *PromptResponse {
+	return &PromptResponse{MessageID: messageID}
+}
+
+// NewUpdateSessionNotification returns a UpdateSessionNotification with its required members.
+func NewUpdateSessionNotification(sessionID SessionID, update SessionUpdate) *UpdateSessionNotification {
+	return &UpdateSessionNotification{SessionID: sessionID, Update: update}
+}
+
+// NewContentChunk returns a ContentChunk with its required members.
+func NewContentChunk(messageID MessageID, content ContentBlock) *ContentChunk {
+	return &ContentChunk{MessageID: messageID, Content: content}
 }
 
 // NewUserMessage returns a UserMessage with its required members.
@@ -183,22 +344,12 @@ func NewUserMessage(messageID MessageID) *UserMessage {
 	return &UserMessage{MessageID: messageID}
 }
 
-// NewAgentMessageChunk returns a AgentMessageChunk with its required members.
-func NewAgentMessageChunk(messageID MessageID, content ContentBlock) *AgentMessageChunk {
-	return &AgentMessageChunk{MessageID: messageID, Content: content}
-}
-
-// NewAgentMessage returns a AgentMessage with its required members.
+// NewAgentMessage returns an AgentMessage with its required members.
 func NewAgentMessage(messageID MessageID) *AgentMessage {
 	return &AgentMessage{MessageID: messageID}
 }
 
-// NewAgentThoughtChunk returns a AgentThoughtChunk with its required members.
-func NewAgentThoughtChunk(messageID MessageID, content ContentBlock) *AgentThoughtChunk {
-	return &AgentThoughtChunk{MessageID: messageID, Content: content}
-}
-
-// NewAgentThought returns a AgentThought with its required members.
+// NewAgentThought returns an AgentThought with its required members.
 func NewAgentThought(messageID MessageID) *AgentThought {
 	return &AgentThought{MessageID: messageID}
 }
@@ -208,9 +359,14 @@ func NewToolCallContentChunk(toolCallID ToolCallID, content ToolCallContent) *To
 	return &ToolCallContentChunk{ToolCallID: toolCallID, Content: content}
 }
 
-// NewToolCallUpdate returns a ToolCallUpdate with its required members.
-func NewToolCallUpdate(toolCallID ToolCallID) *ToolCallUpdate {
-	return &ToolCallUpdate{ToolCallID: toolCallID}
+// NewTerminalOutput returns a TerminalOutput with its required members.
+func NewTerminalOutput(data string) *TerminalOutput {
+	return &TerminalOutput{Data: data}
+}
+
+// NewTerminalSize returns a TerminalSize with its required members.
+func NewTerminalSize(cols uint16, rows uint16) *TerminalSize {
+	return &TerminalSize{Cols: cols, Rows: rows}
 }
 
 // NewTerminalUpdate returns a TerminalUpdate with its required members.
@@ -223,6 +379,26 @@ func NewTerminalOutputChunk(terminalID TerminalID, data string) *TerminalOutputC
 	return &TerminalOutputChunk{TerminalID: terminalID, Data: data}
 }
 
+// NewPlanEntry returns a PlanEntry with its required members.
+func NewPlanEntry(content string, priority PlanEntryPriority, status PlanEntryStatus) *PlanEntry {
+	return &PlanEntry{Content: content, Priority: priority, Status: status}
+}
+
+// NewPlanItems returns a PlanItems with its required members.
+func NewPlanItems(planID PlanID, entries []PlanEntry) *PlanItems {
+	return &PlanItems{PlanID: planID, Entries: entries}
+}
+
+// NewPlanFile returns a PlanFile with its required members.
+func NewPlanFile(planID PlanID, uri string) *PlanFile {
+	return &PlanFile{PlanID: planID, URI: uri}
+}
+
+// NewPlanMarkdown returns a PlanMarkdown with its required members.
+func NewPlanMarkdown(planID PlanID, content string) *PlanMarkdown {
+	return &PlanMarkdown{PlanID: planID, Content: content}
+}
+
 // NewPlanUpdate returns a PlanUpdate with its required members.
 func NewPlanUpdate(plan PlanUpdateContent) *PlanUpdate {
 	return &PlanUpdate{Plan: plan}
@@ -233,7 +409,7 @@ func NewPlanRemoved(planID PlanID) *PlanRemoved {
 	return &PlanRemoved{PlanID: planID}
 }
 
-// NewAvailableCommandsUpdate returns a AvailableCommandsUpdate with its required members.
+// NewAvailableCommandsUpdate returns an AvailableCommandsUpdate with its required members.
 func NewAvailableCommandsUpdate(availableCommands []AvailableCommand) *AvailableCommandsUpdate {
 	return &AvailableCommandsUpdate{AvailableCommands: availableCommands}
 }
@@ -241,6 +417,11 @@ func NewAvailableCommandsUpdate(availableCommands []AvailableCommand) *Available
 // NewConfigOptionUpdate returns a ConfigOptionUpdate with its required members.
 func NewConfigOptionUpdate(configOptions []SessionConfigOption) *ConfigOptionUpdate {
 	return &ConfigOptionUpdate{ConfigOptions: configOptions}
+}
+
+// NewCost returns a Cost with its required members.
+func NewCost(amount float64, currency string) *Cost {
+	return &Cost{Amount: amount, Currency: currency}
 }
 
 // NewUsageUpdate returns a UsageUpdate with its required members.
@@ -278,34 +459,122 @@ func NewSessionMessageChunk(messageID MessageID, content ContentBlock) *SessionM
 	return &SessionMessageChunk{MessageID: messageID, Content: content}
 }
 
-// NewPlanItems returns a PlanItems with its required members.
-func NewPlanItems(planID PlanID, entries []PlanEntry) *PlanItems {
-	return &PlanItems{PlanID: planID, Entries: entries}
+// NewCompleteElicitationNotification returns a CompleteElicitationNotification with its
+// required members.
+func NewCompleteElicitationNotification(elicitationID ElicitationID) *CompleteElicitationNotification {
+	return &CompleteElicitationNotification{ElicitationID: elicitationID}
 }
 
-// NewPlanFile returns a PlanFile with its required members.
-func NewPlanFile(planID PlanID, uri string) *PlanFile {
-	return &PlanFile{PlanID: planID, URI: uri}
+// NewAuthStatusUpdateNotification returns an AuthStatusUpdateNotification with its required
+// members.
+func NewAuthStatusUpdateNotification(state AuthState) *AuthStatusUpdateNotification {
+	return &AuthStatusUpdateNotification{State: state}
 }
 
-// NewPlanMarkdown returns a PlanMarkdown with its required members.
-func NewPlanMarkdown(planID PlanID, content string) *PlanMarkdown {
-	return &PlanMarkdown{PlanID: planID, Content: content}
+// NewInitializeRequest returns an InitializeRequest with its required members.
+func NewInitializeRequest(protocolVersion ProtocolVersion, info Implementation) *InitializeRequest {
+	return &InitializeRequest{ProtocolVersion: protocolVersion, Info: info}
 }
 
-// NewMCPServerHTTP returns a MCPServerHTTP with its required members.
+// NewLoginAuthRequest returns a LoginAuthRequest with its required members.
+func NewLoginAuthRequest(methodID AuthMethodID) *LoginAuthRequest {
+	return &LoginAuthRequest{MethodID: methodID}
+}
+
+// NewSetProviderRequest returns a SetProviderRequest with its required members.
+func NewSetProviderRequest(providerID ProviderID, apiType LLMProtocol, baseURL string) *SetProviderRequest {
+	return &SetProviderRequest{ProviderID: providerID, APIType: apiType, BaseURL: baseURL}
+}
+
+// NewDisableProviderRequest returns a DisableProviderRequest with its required members.
+func NewDisableProviderRequest(providerID ProviderID) *DisableProviderRequest {
+	return &DisableProviderRequest{ProviderID: providerID}
+}
+
+// NewNewSessionRequest returns a NewSessionRequest with its required members.
+func NewNewSessionRequest(cwd AbsolutePath) *NewSessionRequest {
+	return &NewSessionRequest{Cwd: cwd}
+}
+
+// NewHTTPHeader returns an HTTPHeader with its required members.
+func NewHTTPHeader(name string, value string) *HTTPHeader {
+	return &HTTPHeader{Name: name, Value: value}
+}
+
+// NewMCPServerHTTP returns an MCPServerHTTP with its required members.
 func NewMCPServerHTTP(name string, url string) *MCPServerHTTP {
 	return &MCPServerHTTP{Name: name, URL: url}
 }
 
-// NewMCPServerACP returns a MCPServerACP with its required members.
+// NewMCPServerACP returns an MCPServerACP with its required members.
 func NewMCPServerACP(name string, serverID MCPServerACPID) *MCPServerACP {
 	return &MCPServerACP{Name: name, ServerID: serverID}
 }
 
-// NewMCPServerStdio returns a MCPServerStdio with its required members.
+// NewMCPServerStdio returns an MCPServerStdio with its required members.
 func NewMCPServerStdio(name string, command AbsolutePath) *MCPServerStdio {
 	return &MCPServerStdio{Name: name, Command: command}
+}
+
+// NewSystemPrompt returns a SystemPrompt with its required members.
+func NewSystemPrompt(mode SystemPromptMode, content []ContentBlock) *SystemPrompt {
+	return &SystemPrompt{Mode: mode, Content: content}
+}
+
+// NewDeleteSessionRequest returns a DeleteSessionRequest with its required members.
+func NewDeleteSessionRequest(sessionID SessionID) *DeleteSessionRequest {
+	return &DeleteSessionRequest{SessionID: sessionID}
+}
+
+// NewForkSessionRequest returns a ForkSessionRequest with its required members.
+func NewForkSessionRequest(sessionID SessionID, cwd AbsolutePath) *ForkSessionRequest {
+	return &ForkSessionRequest{SessionID: sessionID, Cwd: cwd}
+}
+
+// NewArchiveSessionRequest returns an ArchiveSessionRequest with its required members.
+func NewArchiveSessionRequest(sessionID SessionID) *ArchiveSessionRequest {
+	return &ArchiveSessionRequest{SessionID: sessionID}
+}
+
+// NewUnarchiveSessionRequest returns a UnarchiveSessionRequest with its required members.
+func NewUnarchiveSessionRequest(sessionID SessionID) *UnarchiveSessionRequest {
+	return &UnarchiveSessionRequest{SessionID: sessionID}
+}
+
+// NewSessionStatusRequest returns a SessionStatusRequest with its required members.
+func NewSessionStatusRequest(sessionID SessionID) *SessionStatusRequest {
+	return &SessionStatusRequest{SessionID: sessionID}
+}
+
+// NewSetSessionTitleRequest returns a SetSessionTitleRequest with its required members.
+func NewSetSessionTitleRequest(sessionID SessionID, title string) *SetSessionTitleRequest {
+	return &SetSessionTitleRequest{SessionID: sessionID, Title: title}
+}
+
+// NewResumeSessionRequest returns a ResumeSessionRequest with its required members.
+func NewResumeSessionRequest(sessionID SessionID, cwd AbsolutePath) *ResumeSessionRequest {
+	return &ResumeSessionRequest{SessionID: sessionID, Cwd: cwd}
+}
+
+// NewCloseSessionRequest returns a CloseSessionRequest with its required members.
+func NewCloseSessionRequest(sessionID SessionID) *CloseSessionRequest {
+	return &CloseSessionRequest{SessionID: sessionID}
+}
+
+// NewCancelToolCallRequest returns a CancelToolCallRequest with its required members.
+func NewCancelToolCallRequest(sessionID SessionID, toolCallID ToolCallID) *CancelToolCallRequest {
+	return &CancelToolCallRequest{SessionID: sessionID, ToolCallID: toolCallID}
+}
+
+// NewCancelTerminalRequest returns a CancelTerminalRequest with its required members.
+func NewCancelTerminalRequest(sessionID SessionID, terminalID TerminalID) *CancelTerminalRequest {
+	return &CancelTerminalRequest{SessionID: sessionID, TerminalID: terminalID}
+}
+
+// NewSetSessionConfigOptionRequest returns a SetSessionConfigOptionRequest with its required
+// members.
+func NewSetSessionConfigOptionRequest(sessionID SessionID, configID SessionConfigID, variant SetSessionConfigOptionRequestVariant) *SetSessionConfigOptionRequest {
+	return &SetSessionConfigOptionRequest{SessionID: sessionID, ConfigID: configID, Variant: variant}
 }
 
 // NewSetSessionConfigOptionRequestID returns a SetSessionConfigOptionRequestID with its
@@ -320,9 +589,24 @@ func NewSetSessionConfigOptionRequestBoolean(value bool) *SetSessionConfigOption
 	return &SetSessionConfigOptionRequestBoolean{Value: value}
 }
 
+// NewPromptRequest returns a PromptRequest with its required members.
+func NewPromptRequest(sessionID SessionID, prompt []ContentBlock) *PromptRequest {
+	return &PromptRequest{SessionID: sessionID, Prompt: prompt}
+}
+
+// NewRequestPermissionResponse returns a RequestPermissionResponse with its required members.
+func NewRequestPermissionResponse(outcome RequestPermissionOutcome) *RequestPermissionResponse {
+	return &RequestPermissionResponse{Outcome: outcome}
+}
+
 // NewSelectedPermissionOutcome returns a SelectedPermissionOutcome with its required members.
 func NewSelectedPermissionOutcome(optionID PermissionOptionID) *SelectedPermissionOutcome {
 	return &SelectedPermissionOutcome{OptionID: optionID}
+}
+
+// NewCreateElicitationResponse returns a CreateElicitationResponse with its required members.
+func NewCreateElicitationResponse(variant CreateElicitationResponseVariant) *CreateElicitationResponse {
+	return &CreateElicitationResponse{Variant: variant}
 }
 
 // NewMessageMCPResponseResult returns a MessageMCPResponseResult with its required members.
@@ -333,4 +617,75 @@ func NewMessageMCPResponseResult(result json.RawMessage) *MessageMCPResponseResu
 // NewMessageMCPResponseError returns a MessageMCPResponseError with its required members.
 func NewMessageMCPResponseError(error_ MCPError) *MessageMCPResponseError {
 	return &MessageMCPResponseError{Error: error_}
+}
+
+// NewMCPError returns an MCPError with its required members.
+func NewMCPError(code int32, message string) *MCPError {
+	return &MCPError{Code: code, Message: message}
+}
+
+// NewCancelSessionNotification returns a CancelSessionNotification with its required members.
+func NewCancelSessionNotification(sessionID SessionID) *CancelSessionNotification {
+	return &CancelSessionNotification{SessionID: sessionID}
+}
+
+// NewMessageMCPNotification returns a MessageMCPNotification with its required members.
+func NewMessageMCPNotification(serverID MCPServerACPID, requestID MCPRequestID, method string) *MessageMCPNotification {
+	return &MessageMCPNotification{ServerID: serverID, RequestID: requestID, Method: method}
+}
+
+// NewCancelRequestNotification returns a CancelRequestNotification with its required members.
+func NewCancelRequestNotification(requestID acp.RequestID) *CancelRequestNotification {
+	return &CancelRequestNotification{RequestID: requestID}
+}
+
+// NewProxySuccessorRequest returns a ProxySuccessorRequest with its required members.
+func NewProxySuccessorRequest(method string) *ProxySuccessorRequest {
+	return &ProxySuccessorRequest{Method: method}
+}
+
+// NewProxySuccessorNotification returns a ProxySuccessorNotification with its required
+// members.
+func NewProxySuccessorNotification(method string) *ProxySuccessorNotification {
+	return &ProxySuccessorNotification{Method: method}
+}
+
+// NewDiffChangeAdd returns a DiffChangeAdd with its required members.
+func NewDiffChangeAdd(path AbsolutePath) *DiffChangeAdd {
+	return &DiffChangeAdd{Path: path}
+}
+
+// NewDiffChangeDelete returns a DiffChangeDelete with its required members.
+func NewDiffChangeDelete(path AbsolutePath) *DiffChangeDelete {
+	return &DiffChangeDelete{Path: path}
+}
+
+// NewDiffChangeModify returns a DiffChangeModify with its required members.
+func NewDiffChangeModify(path AbsolutePath) *DiffChangeModify {
+	return &DiffChangeModify{Path: path}
+}
+
+// NewDiffChangeMove returns a DiffChangeMove with its required members.
+func NewDiffChangeMove(oldPath AbsolutePath, path AbsolutePath) *DiffChangeMove {
+	return &DiffChangeMove{OldPath: oldPath, Path: path}
+}
+
+// NewDiffChangeCopy returns a DiffChangeCopy with its required members.
+func NewDiffChangeCopy(oldPath AbsolutePath, path AbsolutePath) *DiffChangeCopy {
+	return &DiffChangeCopy{OldPath: oldPath, Path: path}
+}
+
+// NewUserMessageChunk returns a UserMessageChunk with its required members.
+func NewUserMessageChunk(messageID MessageID, content ContentBlock) *UserMessageChunk {
+	return &UserMessageChunk{MessageID: messageID, Content: content}
+}
+
+// NewAgentMessageChunk returns an AgentMessageChunk with its required members.
+func NewAgentMessageChunk(messageID MessageID, content ContentBlock) *AgentMessageChunk {
+	return &AgentMessageChunk{MessageID: messageID, Content: content}
+}
+
+// NewAgentThoughtChunk returns an AgentThoughtChunk with its required members.
+func NewAgentThoughtChunk(messageID MessageID, content ContentBlock) *AgentThoughtChunk {
+	return &AgentThoughtChunk{MessageID: messageID, Content: content}
 }

@@ -9,65 +9,123 @@ import (
 )
 
 // SessionID: names a session. Chosen by the agent, opaque to the client.
+//
+// Part of 18 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/session-setup#session-id
 type SessionID string
 
 // ToolCallID: names a tool call within its session. Chosen by the agent.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ToolCallID string
 
 // MediaType: a media type, such as text/plain or image/png.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MediaType string
 
 // AbsolutePath: an absolute path as the agent's machine writes it, such as /home/user/project
 // or C:\Users\user\project. It is no URI.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AbsolutePath string
 
 // TerminalID: names a terminal of the agent within its session. Chosen by the agent.
+//
+// Part of session/request_permission, session/status, session/update and terminal/cancel, in
+// both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type TerminalID string
 
 // PermissionOptionID: names an option of a permission request. Chosen by the agent.
+//
+// Part of session/request_permission, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type PermissionOptionID string
 
 // ElicitationID: names a request for input on a web page. Chosen by the agent.
+//
+// Part of elicitation/complete and elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationID string
 
 // MCPServerACPID: names an MCP server reached over ACP. Chosen by the component that provides
 // it.
+//
+// Part of mcp/message, session/fork, session/new and session/resume, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPServerACPID string
 
 // MCPRequestID: names an MCP request inside `mcp/message`. Chosen by the caller and kept by
 // proxies; it has nothing to do with the JSON-RPC id around it.
+//
+// Part of mcp/message, in both directions.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MCPRequestID string
 
 // ProtocolVersion: a protocol version as one number, 0 to 65535. It rises with breaking
 // changes only; additions are announced as capabilities.
+//
+// Part of initialize, proxy/initialize, session/status and session/update, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ProtocolVersion uint16
 
 // AuthMethodID: names one way to sign in. Chosen by the agent.
+//
+// Part of auth/login, initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthMethodID string
 
 // ProviderID: names a model provider. Chosen by the agent.
+//
+// Part of providers/disable, providers/list and providers/set, in both directions.
+// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ProviderID string
 
 // SessionConfigID: names a config option. Chosen by the agent.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigID string
 
 // SessionConfigValueID: names one value of a config option. Chosen by the agent.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigValueID string
 
 // SessionConfigGroupID: names a group of values. Chosen by the agent.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigGroupID string
 
 // SessionListCursor: a position in the list of sessions. Opaque, even if empty.
+//
+// Part of session/list, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type SessionListCursor string
 
 // MessageID: names a message within its session. Each kind (of the user, of the agent,
 // thought) has ids of its own, so the same id may occur once in each.
+//
+// Part of session/prompt and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type MessageID string
 
 // PlanID: names a plan within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanID string
 
 // CompactionID: names a context compaction within its session. Chosen by the agent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionID string
 
 // InitializeProxyRequest: an `initialize` request to a component in the middle of a chain, so
@@ -88,7 +146,7 @@ type InitializeProxyResponse = InitializeResponse
 // client must answer.
 //
 // Params of the request session/request_permission, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission
 type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// Question to show. It is not the title of the tool call.
@@ -107,6 +165,9 @@ type RequestPermissionRequest struct {
 
 // RequestPermissionSubjectOther is a RequestPermissionSubject whose type this version does not
 // know. It is kept and written back as received.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionSubjectOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -117,6 +178,9 @@ type RequestPermissionSubjectOther struct {
 // ToolCallUpdate: a tool call, new or changed. An unknown id creates it. Absent members stay
 // as they are, null resets them, lists are replaced as a whole.
 // It is the variant "tool_call_update" of SessionUpdate.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls
 type ToolCallUpdate struct {
 	// Names the call within its session.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -147,6 +211,9 @@ type ToolCallUpdate struct {
 
 // ToolCallContentOther is a ToolCallContent whose type this version does not know. It is kept
 // and written back as received.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#content
 type ToolCallContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -156,6 +223,9 @@ type ToolCallContentOther struct {
 
 // ContentBlockOther is a ContentBlock whose type this version does not know. It is kept and
 // written back as received.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/content
 type ContentBlockOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -164,6 +234,9 @@ type ContentBlockOther struct {
 }
 
 // Annotations: hints on how and for whom to show content.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type Annotations struct {
 	// Whom the content is for. Absent or null: anybody.
 	Audience []Role `json:"audience,omitzero"`
@@ -179,6 +252,9 @@ type Annotations struct {
 
 // TextContent: text, plain or Markdown.
 // It is the variant "text" of ContentBlock.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type TextContent struct {
 	// The text.
 	Text string `json:"text"`
@@ -192,6 +268,9 @@ type TextContent struct {
 
 // ImageContent: a picture.
 // It is the variant "image" of ContentBlock.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ImageContent struct {
 	// The picture in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -214,6 +293,9 @@ func (v *ImageContent) Bytes() ([]byte, error) {
 
 // AudioContent: a sound recording.
 // It is the variant "audio" of ContentBlock.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AudioContent struct {
 	// The recording in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -233,6 +315,9 @@ func (v *AudioContent) Bytes() ([]byte, error) {
 }
 
 // Icon: an icon for display.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type Icon struct {
 	// Address of the picture, https or data only. Clients refuse anything else and send no
 	// credentials. A URI.
@@ -251,6 +336,9 @@ type Icon struct {
 
 // ResourceLink: a link to a file or other resource; the contents are not included.
 // It is the variant "resource_link" of ContentBlock.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ResourceLink struct {
 	// Name of the resource.
 	Name string `json:"name"`
@@ -276,6 +364,9 @@ type ResourceLink struct {
 
 // TextResourceContents: a resource whose contents are text.
 // It is the variant TextResourceContents of EmbeddedResourceResource.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type TextResourceContents struct {
 	// The contents.
 	Text string `json:"text"`
@@ -291,6 +382,9 @@ type TextResourceContents struct {
 
 // BlobResourceContents: a resource whose contents are bytes.
 // It is the variant BlobResourceContents of EmbeddedResourceResource.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type BlobResourceContents struct {
 	// The contents in base64. Base64; see Bytes.
 	Blob string `json:"blob"`
@@ -311,6 +405,9 @@ func (v *BlobResourceContents) Bytes() ([]byte, error) {
 
 // EmbeddedResource: a resource with its contents included.
 // It is the variant "resource" of ContentBlock.
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type EmbeddedResource struct {
 	// Address and contents.
 	Resource EmbeddedResourceResource `json:"resource"`
@@ -324,6 +421,9 @@ type EmbeddedResource struct {
 
 // Content: one content block out of the result of a tool.
 // It is the variant "content" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type Content struct {
 	// The piece.
 	Content ContentBlock `json:"content"`
@@ -334,6 +434,9 @@ type Content struct {
 }
 
 // DiffChange: what happened to one file.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffChange struct {
 	// Kind of file afterwards, or of the deleted file. Absent or null: unknown.
 	FileType acp.Opt[DiffFileType] `json:"fileType,omitzero"`
@@ -348,6 +451,9 @@ type DiffChange struct {
 
 // DiffChangeOther is a DiffChange whose operation this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffChangeOther struct {
 	// Tag is the operation that this version does not know.
 	Tag string
@@ -356,6 +462,9 @@ type DiffChangeOther struct {
 }
 
 // DiffPathChange: the file that was added, deleted or modified.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffPathChange struct {
 	// The file.
 	Path AbsolutePath `json:"path"`
@@ -364,6 +473,9 @@ type DiffPathChange struct {
 }
 
 // DiffPathPairChange: the file that was moved or copied, from and to.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffPathPairChange struct {
 	// The file before.
 	OldPath AbsolutePath `json:"oldPath"`
@@ -374,6 +486,9 @@ type DiffPathPairChange struct {
 }
 
 // DiffPatch: changes of files as patch text.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffPatch struct {
 	// How the text is written.
 	Format DiffPatchFormat `json:"format"`
@@ -388,6 +503,9 @@ type DiffPatch struct {
 // Diff: changes of files by a tool call. `changes` says what happened to which file, `patch`
 // shows it.
 // It is the variant "diff" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#content
 type Diff struct {
 	// What happened, file by file.
 	Changes []DiffChange `json:"changes"`
@@ -402,6 +520,9 @@ type Diff struct {
 // Terminal: a terminal of the agent to show in a tool call. Its state and output arrive as
 // session updates of their own.
 // It is the variant "terminal" of ToolCallContent.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type Terminal struct {
 	// The terminal.
 	TerminalID TerminalID `json:"terminalId"`
@@ -412,6 +533,9 @@ type Terminal struct {
 }
 
 // ToolCallLocation: a place in a file that a tool call reads or changes.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#following-the-agent
 type ToolCallLocation struct {
 	// Absolute path of the file.
 	Path AbsolutePath `json:"path"`
@@ -425,6 +549,9 @@ type ToolCallLocation struct {
 
 // ToolCallCapabilities: what the client may do to a tool call now. Something malformed allows
 // nothing.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls
 type ToolCallCapabilities struct {
 	// `tool_call/cancel` works for this call. Absent or null: it does not.
 	Cancel *ToolCallCancelCapabilities `json:"cancel,omitzero"`
@@ -436,6 +563,9 @@ type ToolCallCapabilities struct {
 
 // ToolCallCancelCapabilities: marks that a tool call can be cancelled. No members of its own
 // yet.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ToolCallCancelCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -445,6 +575,9 @@ type ToolCallCancelCapabilities struct {
 
 // ToolCallPermissionSubject: a tool call that needs permission.
 // It is the variant "tool_call" of RequestPermissionSubject.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type ToolCallPermissionSubject struct {
 	// The call, to be applied like a `tool_call_update` before asking.
 	ToolCall ToolCallUpdate `json:"toolCall"`
@@ -456,6 +589,9 @@ type ToolCallPermissionSubject struct {
 
 // CommandPermissionSubject: a command that needs permission.
 // It is the variant "command" of RequestPermissionSubject.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CommandPermissionSubject struct {
 	// The command that would run.
 	Command string `json:"command"`
@@ -472,6 +608,9 @@ type CommandPermissionSubject struct {
 }
 
 // PermissionOption: one answer the user can give to a permission request.
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type PermissionOption struct {
 	// Name to send back.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -489,7 +628,7 @@ type PermissionOption struct {
 // belongs to a session or to an open request.
 //
 // Params of the request elicitation/create, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/elicitation
 type CreateElicitationRequest struct {
 	// What is needed and why, for people.
 	Message string `json:"message"`
@@ -501,6 +640,9 @@ type CreateElicitationRequest struct {
 
 // CreateElicitationRequestOther is a CreateElicitationRequest whose mode this version does not
 // know. It is kept and written back as received.
+//
+// Params of the request elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/elicitation
 type CreateElicitationRequestOther struct {
 	// Tag is the mode that this version does not know.
 	Tag string
@@ -512,6 +654,9 @@ type CreateElicitationRequestOther struct {
 // ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
 // It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
 // of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationSessionScope struct {
 	SessionID SessionID `json:"sessionId"`
 	// The tool call that wants input. Absent or null: the session as such.
@@ -523,6 +668,9 @@ type ElicitationSessionScope struct {
 // ElicitationRequestScope: the open request that wants input while there is no session yet.
 // It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
 // of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
 	RequestID acp.RequestID `json:"requestId"`
@@ -531,6 +679,9 @@ type ElicitationRequestScope struct {
 }
 
 // ElicitationSchema: the fields of a form, as a flat JSON Schema object.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationSchema struct {
 	// Always `object`; anything else is an error.
 	Type ElicitationSchemaType `json:"type"`
@@ -548,8 +699,11 @@ type ElicitationSchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationPropertySchemaOther is a ElicitationPropertySchema whose type this version does
+// ElicitationPropertySchemaOther is an ElicitationPropertySchema whose type this version does
 // not know. It is kept and written back as received.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationPropertySchemaOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -558,6 +712,9 @@ type ElicitationPropertySchemaOther struct {
 }
 
 // EnumOption: one choice of a field with its label.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type EnumOption struct {
 	// Value to send back.
 	Const string `json:"const"`
@@ -573,6 +730,9 @@ type EnumOption struct {
 
 // StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
 // It is the variant "string" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type StringPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -603,6 +763,9 @@ type StringPropertySchema struct {
 
 // NumberPropertySchema: a field for a number.
 // It is the variant "number" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type NumberPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -622,6 +785,9 @@ type NumberPropertySchema struct {
 
 // IntegerPropertySchema: a field for a whole number.
 // It is the variant "integer" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type IntegerPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -641,6 +807,9 @@ type IntegerPropertySchema struct {
 
 // BooleanPropertySchema: a field for yes or no.
 // It is the variant "boolean" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type BooleanPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -656,6 +825,9 @@ type BooleanPropertySchema struct {
 
 // MultiSelectItemsOther is a MultiSelectItems whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type MultiSelectItemsOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -665,6 +837,9 @@ type MultiSelectItemsOther struct {
 
 // StringMultiSelectItems: values that are shown as they are.
 // It is the variant "string" of MultiSelectItems.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type StringMultiSelectItems struct {
 	// The values. At least 1 item.
 	Enum []string `json:"enum"`
@@ -676,6 +851,9 @@ type StringMultiSelectItems struct {
 
 // TitledMultiSelectItems: values that have labels of their own.
 // It is the variant titled of MultiSelectItems.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type TitledMultiSelectItems struct {
 	// The values with their labels. At least 1 item.
 	AnyOf []EnumOption `json:"anyOf"`
@@ -687,6 +865,9 @@ type TitledMultiSelectItems struct {
 
 // MultiSelectPropertySchema: a field for any number of choices from a list.
 // It is the variant "array" of ElicitationPropertySchema.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type MultiSelectPropertySchema struct {
 	// Label of the field. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
@@ -708,6 +889,9 @@ type MultiSelectPropertySchema struct {
 
 // ElicitationFormMode: a form for the user, for a session or for an open request.
 // It is the variant "form" of CreateElicitationRequestVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
@@ -718,6 +902,9 @@ type ElicitationFormMode struct {
 
 // ElicitationURLMode: a web page for the user, for a session or for an open request.
 // It is the variant "url" of CreateElicitationRequestVariant.
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
@@ -750,6 +937,8 @@ type MessageMCPRequest struct {
 
 // ExtRequest: parameters of an extension request, any JSON. The method name starts with `_`; a
 // receiver that does not know it answers with -32601.
+//
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ExtRequest struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -759,7 +948,7 @@ type ExtRequest struct {
 // the agent can do and how to sign in.
 //
 // Result of the request initialize, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/initialization
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization
 type InitializeResponse struct {
 	// Version for this connection: the agent's newest that is not above the requested one. A
 	// client that cannot speak it disconnects.
@@ -777,6 +966,9 @@ type InitializeResponse struct {
 }
 
 // Implementation: name and version of the program on one side of the connection.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type Implementation struct {
 	// Stable name for programs; shown to people only where there is no title.
 	Name string `json:"name"`
@@ -791,6 +983,9 @@ type Implementation struct {
 }
 
 // AgentCapabilities: what an agent offers.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization#agent-capabilities
 type AgentCapabilities struct {
 	// Sessions work; the object tells what else they can do. Absent or null: no `session/*` method
 	// works.
@@ -808,6 +1003,9 @@ type AgentCapabilities struct {
 
 // SessionCapabilities: what the sessions of an agent can do. Even `{}` stands for new, list,
 // resume, close, prompt, cancel and update. Absent or null members say no.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization#session-capabilities
 type SessionCapabilities struct {
 	// Content that prompts may hold besides text and resource links.
 	Prompt *PromptCapabilities `json:"prompt,omitzero"`
@@ -836,6 +1034,10 @@ type SessionCapabilities struct {
 
 // PromptCapabilities: content that prompts may hold besides text and resource links, which
 // every agent accepts.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/initialization#session-prompt-capabilities
 type PromptCapabilities struct {
 	// Prompts may hold images. Absent or null: they may not.
 	Image *PromptImageCapabilities `json:"image,omitzero"`
@@ -850,6 +1052,9 @@ type PromptCapabilities struct {
 }
 
 // PromptImageCapabilities: marks that prompts may hold images. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type PromptImageCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -858,6 +1063,9 @@ type PromptImageCapabilities struct {
 }
 
 // PromptAudioCapabilities: marks that prompts may hold audio. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type PromptAudioCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -867,6 +1075,9 @@ type PromptAudioCapabilities struct {
 
 // PromptEmbeddedContextCapabilities: marks that prompts may hold embedded resources. No
 // members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type PromptEmbeddedContextCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -875,6 +1086,9 @@ type PromptEmbeddedContextCapabilities struct {
 }
 
 // MCPCapabilities: MCP transports that sessions of the agent can use.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPCapabilities struct {
 	// MCP servers on stdio work. Absent or null: they do not.
 	Stdio *MCPStdioCapabilities `json:"stdio,omitzero"`
@@ -889,6 +1103,9 @@ type MCPCapabilities struct {
 }
 
 // MCPStdioCapabilities: marks that MCP servers on stdio work. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPStdioCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -897,6 +1114,9 @@ type MCPStdioCapabilities struct {
 }
 
 // MCPHTTPCapabilities: marks that MCP servers over HTTP work. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPHTTPCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -906,6 +1126,9 @@ type MCPHTTPCapabilities struct {
 
 // MCPACPCapabilities: marks that MCP servers over this ACP connection work. No members of its
 // own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPACPCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -915,6 +1138,9 @@ type MCPACPCapabilities struct {
 
 // SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
 // own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionDeleteCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -924,6 +1150,9 @@ type SessionDeleteCapabilities struct {
 
 // SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionAdditionalDirectoriesCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -933,6 +1162,9 @@ type SessionAdditionalDirectoriesCapabilities struct {
 
 // SessionSystemPromptCapabilities: marks that the client may supply a system prompt, to be
 // appended at least.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionSystemPromptCapabilities struct {
 	// Modes on offer besides `append`. Absent or null: none.
 	Mode *SessionSystemPromptModeCapabilities `json:"mode,omitzero"`
@@ -944,6 +1176,9 @@ type SessionSystemPromptCapabilities struct {
 
 // SessionSystemPromptModeCapabilities: system prompt modes on offer besides `append`, which is
 // always there.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionSystemPromptModeCapabilities struct {
 	// The built-in instructions can be replaced. Absent or null: they cannot.
 	Override *SessionSystemPromptOverrideCapabilities `json:"override,omitzero"`
@@ -955,6 +1190,9 @@ type SessionSystemPromptModeCapabilities struct {
 
 // SessionSystemPromptOverrideCapabilities: marks that a system prompt may replace the built-in
 // instructions. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionSystemPromptOverrideCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -964,6 +1202,9 @@ type SessionSystemPromptOverrideCapabilities struct {
 
 // SessionForkCapabilities: marks that the agent offers `session/fork`. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionForkCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -973,6 +1214,9 @@ type SessionForkCapabilities struct {
 
 // SessionArchiveCapabilities: marks that the agent offers `session/archive` and
 // `session/unarchive`, filters lists by it and reports it. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionArchiveCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -982,6 +1226,9 @@ type SessionArchiveCapabilities struct {
 
 // SessionStatusCapabilities: marks that the agent offers `session/status`. No members of its
 // own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionStatusCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -991,6 +1238,9 @@ type SessionStatusCapabilities struct {
 
 // SessionTitleCapabilities: marks that the agent offers `session/set_title`. No members of its
 // own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionTitleCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1000,6 +1250,9 @@ type SessionTitleCapabilities struct {
 
 // AgentAuthCapabilities: optional sign-in features of an agent. Whether `auth/login` and
 // `auth/logout` work is told by `authMethods` instead.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AgentAuthCapabilities struct {
 	// `auth/status` works. Absent or null: it does not.
 	Status *AuthStatusCapabilities `json:"status,omitzero"`
@@ -1011,6 +1264,9 @@ type AgentAuthCapabilities struct {
 
 // AuthStatusCapabilities: marks that the agent offers `auth/status`. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthStatusCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1019,6 +1275,9 @@ type AuthStatusCapabilities struct {
 }
 
 // ProvidersCapabilities: marks that the agent offers `providers/*`. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ProvidersCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1026,8 +1285,11 @@ type ProvidersCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthMethodOther is a AuthMethod whose type this version does not know. It is kept and
+// AuthMethodOther is an AuthMethod whose type this version does not know. It is kept and
 // written back as received.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthMethodOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1040,6 +1302,9 @@ type AuthMethodOther struct {
 }
 
 // EnvVariable: one environment variable for a process to be started.
+//
+// Part of 5 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type EnvVariable struct {
 	// Variable name.
 	Name string `json:"name"`
@@ -1054,6 +1319,9 @@ type EnvVariable struct {
 // AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
 // again with these arguments. Exit status 0 means signed in. Never passed to `auth/login`.
 // It is the variant "terminal" of AuthMethod.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthMethodTerminal struct {
 	// Name of the method; not for `auth/login`.
 	MethodID AuthMethodID `json:"methodId"`
@@ -1075,6 +1343,9 @@ type AuthMethodTerminal struct {
 // AuthMethodAgent: a way to sign in that the agent carries out itself once `auth/login` names
 // it.
 // It is the variant "agent" of AuthMethod.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthMethodAgent struct {
 	// Name to pass to `auth/login`.
 	MethodID AuthMethodID `json:"methodId"`
@@ -1113,6 +1384,9 @@ type ListProvidersResponse struct {
 }
 
 // ProviderInfo: one model provider that can be configured.
+//
+// Part of providers/list, agent to client.
+// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ProviderInfo struct {
 	// Name for the other provider requests, such as main.
 	ProviderID ProviderID `json:"providerId"`
@@ -1129,6 +1403,9 @@ type ProviderInfo struct {
 }
 
 // ProviderCurrentConfig: where a provider sends its requests now, without secrets.
+//
+// Part of providers/list, agent to client.
+// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ProviderCurrentConfig struct {
 	// API protocol in use.
 	APIType LLMProtocol `json:"apiType"`
@@ -1191,6 +1468,9 @@ type AuthStatusResponse struct {
 
 // AuthAccount: an account the agent has. To show only: neither an identifier nor something to
 // log or pass on.
+//
+// Part of auth/status and auth/status_update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthAccount struct {
 	// What to show for the account, such as the plan or the kind of key.
 	Label string `json:"label"`
@@ -1212,7 +1492,7 @@ type AuthAccount struct {
 // says otherwise; updates may come even before this answer.
 //
 // Result of the request session/new, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/session-setup#creating-a-session
 type NewSessionResponse struct {
 	// Name of the new session for all later requests.
 	SessionID SessionID `json:"sessionId"`
@@ -1227,6 +1507,9 @@ type NewSessionResponse struct {
 }
 
 // SessionConfigOption: one setting of a session, its current value and its possible values.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigOption struct {
 	// Name for `session/set_config_option`.
 	ConfigID SessionConfigID `json:"configId"`
@@ -1245,6 +1528,9 @@ type SessionConfigOption struct {
 
 // SessionConfigOptionOther is a SessionConfigOption whose type this version does not know. It
 // is kept and written back as received.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigOptionOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1253,6 +1539,9 @@ type SessionConfigOptionOther struct {
 }
 
 // SessionConfigSelectOption: one value a setting can have.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigSelectOption struct {
 	// Name of the value, to send back.
 	Value SessionConfigValueID `json:"value"`
@@ -1267,6 +1556,9 @@ type SessionConfigSelectOption struct {
 }
 
 // SessionConfigSelectGroup: values shown together below one label.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigSelectGroup struct {
 	// Name of the group.
 	GroupID SessionConfigGroupID `json:"groupId"`
@@ -1282,6 +1574,9 @@ type SessionConfigSelectGroup struct {
 
 // SessionConfigSelect: a setting with one value out of a list.
 // It is the variant "select" of SessionConfigOptionVariant.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigSelect struct {
 	// The value in effect, one of `options`.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
@@ -1293,6 +1588,9 @@ type SessionConfigSelect struct {
 
 // SessionConfigBoolean: a setting that is on or off.
 // It is the variant "boolean" of SessionConfigOptionVariant.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigBoolean struct {
 	// The value in effect.
 	CurrentValue bool `json:"currentValue"`
@@ -1300,8 +1598,11 @@ type SessionConfigBoolean struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AvailableCommandOther is a AvailableCommand whose type this version does not know. It is
+// AvailableCommandOther is an AvailableCommand whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/fork, session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AvailableCommandOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1313,8 +1614,11 @@ type AvailableCommandOther struct {
 	Raw acp.Extra
 }
 
-// AvailableCommandInputOther is a AvailableCommandInput whose type this version does not know.
-// It is kept and written back as received.
+// AvailableCommandInputOther is an AvailableCommandInput whose type this version does not
+// know. It is kept and written back as received.
+//
+// Part of session/fork, session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AvailableCommandInputOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1324,6 +1628,9 @@ type AvailableCommandInputOther struct {
 
 // TextCommandInput: free text after the name of a command.
 // It is the variant "text" of AvailableCommandInput.
+//
+// Part of session/fork, session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type TextCommandInput struct {
 	// What to show while the user has typed nothing yet.
 	Hint string `json:"hint"`
@@ -1335,6 +1642,9 @@ type TextCommandInput struct {
 
 // Command: a slash command that the user can put at the start of a prompt.
 // It is the variant "command" of AvailableCommand.
+//
+// Part of session/fork, session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type Command struct {
 	// Name without the slash: no blanks, and no other command has it.
 	Name string `json:"name"`
@@ -1364,6 +1674,9 @@ type ListSessionsResponse struct {
 }
 
 // SessionInfo: one known session as `session/list` reports it.
+//
+// Part of session/list, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type SessionInfo struct {
 	SessionID SessionID `json:"sessionId"`
 	// Absolute directory the session works in.
@@ -1453,6 +1766,9 @@ type SessionStatusResponse struct {
 
 // StateUpdateOther is a StateUpdate whose state this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#session-states
 type StateUpdateOther struct {
 	// Tag is the state that this version does not know.
 	Tag string
@@ -1462,6 +1778,9 @@ type StateUpdateOther struct {
 
 // BackgroundWorkOther is a BackgroundWork whose type this version does not know. It is kept
 // and written back as received.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work
 type BackgroundWorkOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1471,6 +1790,9 @@ type BackgroundWorkOther struct {
 
 // BackgroundTerminal: a terminal that works in the background.
 // It is the variant "terminal" of BackgroundWork.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type BackgroundTerminal struct {
 	// The terminal.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1482,6 +1804,9 @@ type BackgroundTerminal struct {
 
 // BackgroundToolCall: a tool call that works in the background.
 // It is the variant "tool_call" of BackgroundWork.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type BackgroundToolCall struct {
 	// The tool call.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1493,6 +1818,9 @@ type BackgroundToolCall struct {
 
 // BackgroundSubagent: a child session that works in the background.
 // It is the variant "subagent" of BackgroundWork.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type BackgroundSubagent struct {
 	// The child session.
 	SessionID SessionID `json:"sessionId"`
@@ -1504,6 +1832,9 @@ type BackgroundSubagent struct {
 
 // RunningStateUpdate: the session is at work.
 // It is the variant "running" of StateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type RunningStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1516,6 +1847,9 @@ type RunningStateUpdate struct {
 // UnsupportedProtocolVersionErrorData: detail of error -32022: which protocol versions do
 // work.
 // It is the variant UnsupportedProtocolVersion of ErrorData.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization#version-negotiation
 type UnsupportedProtocolVersionErrorData struct {
 	// The version the client asked for.
 	Requested ProtocolVersion `json:"requested"`
@@ -1530,6 +1864,9 @@ type UnsupportedProtocolVersionErrorData struct {
 // SessionNotFoundErrorData: detail of error -32002: which session was asked for although it is
 // unknown or closed.
 // It is the variant SessionNotFound of ErrorData.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/error#unknown-sessions
 type SessionNotFoundErrorData struct {
 	// The session as the request named it.
 	SessionID SessionID `json:"sessionId"`
@@ -1541,6 +1878,9 @@ type SessionNotFoundErrorData struct {
 
 // ErrorStopReason: the failure that ended foreground work.
 // It is the variant "error" of IdleStateUpdateVariant.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ErrorStopReason struct {
 	// What failed. Absent or null: not told.
 	Error *acp.Error `json:"error,omitzero"`
@@ -1549,6 +1889,9 @@ type ErrorStopReason struct {
 }
 
 // Usage: tokens used by the piece of work that ended, not by the whole session.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type Usage struct {
 	// All tokens together.
 	TotalTokens uint64 `json:"totalTokens"`
@@ -1571,6 +1914,9 @@ type Usage struct {
 // IdleStateUpdate: nothing goes on in the foreground. With a stop reason it ends a piece of
 // work; a repeated report does not end another one.
 // It is the variant "idle" of StateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdate struct {
 	// Tokens used by the work that ended. Absent or null: not reported.
 	Usage *Usage `json:"usage,omitzero"`
@@ -1585,6 +1931,9 @@ type IdleStateUpdate struct {
 
 // IdleStateUpdateEndTurn: the agent finished by itself, or ran a command that needs no model.
 // It is the variant "end_turn" of IdleStateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdateEndTurn struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1592,6 +1941,9 @@ type IdleStateUpdateEndTurn struct {
 
 // IdleStateUpdateMaxTokens: the model ran into its token limit.
 // It is the variant "max_tokens" of IdleStateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdateMaxTokens struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1599,6 +1951,9 @@ type IdleStateUpdateMaxTokens struct {
 
 // IdleStateUpdateMaxTurnRequests: the agent made as many model requests as it may.
 // It is the variant "max_turn_requests" of IdleStateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdateMaxTurnRequests struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1606,6 +1961,9 @@ type IdleStateUpdateMaxTurnRequests struct {
 
 // IdleStateUpdateRefusal: the agent declined to go on.
 // It is the variant "refusal" of IdleStateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdateRefusal struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1614,6 +1972,9 @@ type IdleStateUpdateRefusal struct {
 // IdleStateUpdateCancelled: the user or the client stopped the work. The agent reports this
 // even if stopping made the work fail.
 // It is the variant "cancelled" of IdleStateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdateCancelled struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1621,13 +1982,19 @@ type IdleStateUpdateCancelled struct {
 
 // IdleStateUpdateNone: the agent tells no reason.
 // It is the variant none of IdleStateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdateNone struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateOther is a IdleStateUpdate whose stopReason this version does not know. It is
-// kept and written back as received.
+// IdleStateUpdateOther is an IdleStateUpdate whose stopReason this version does not know. It
+// is kept and written back as received.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdateOther struct {
 	// Tag is the stopReason that this version does not know.
 	Tag string
@@ -1638,6 +2005,9 @@ type IdleStateUpdateOther struct {
 // RequiresActionStateUpdate: all foreground work waits for the user. The agent reports running
 // or idle once that is over.
 // It is the variant "requires_action" of StateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type RequiresActionStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1650,6 +2020,9 @@ type RequiresActionStateUpdate struct {
 // UnknownStateUpdate: the agent cannot tell what the session is doing. It ends and cancels
 // nothing; a later report replaces it.
 // It is the variant "unknown" of StateUpdate.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type UnknownStateUpdate struct {
 	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
 	Background []BackgroundWork `json:"background,omitzero"`
@@ -1676,7 +2049,8 @@ type SetSessionTitleResponse struct {
 // state update that tells what the session is doing.
 //
 // Result of the request session/resume, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/session-setup#current-state-synchronization
 type ResumeSessionResponse struct {
 	// Config options with their values. Absent or empty: none.
 	ConfigOptions []SessionConfigOption `json:"configOptions,omitzero"`
@@ -1741,7 +2115,7 @@ type SetSessionConfigOptionResponse struct {
 // says nothing about the work, which may not even have begun.
 //
 // Result of the request session/prompt, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#2-prompt-accepted
 type PromptResponse struct {
 	// Name of the user message, the same as in the session update that shows it.
 	MessageID MessageID `json:"messageId"`
@@ -1752,6 +2126,8 @@ type PromptResponse struct {
 }
 
 // ExtResponse: result of an extension request, any JSON.
+//
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ExtResponse struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -1761,7 +2137,8 @@ type ExtResponse struct {
 // session exists.
 //
 // Params of the notification session/update, agent to client.
-// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output
 type UpdateSessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// What happened.
@@ -1774,6 +2151,10 @@ type UpdateSessionNotification struct {
 
 // SessionUpdateOther is a SessionUpdate whose sessionUpdate this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output
 type SessionUpdateOther struct {
 	// Tag is the sessionUpdate that this version does not know.
 	Tag string
@@ -1782,6 +2163,9 @@ type SessionUpdateOther struct {
 }
 
 // ContentChunk: one piece of a message that arrives bit by bit.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ContentChunk struct {
 	// The message the piece belongs to. Pieces of several messages may alternate.
 	MessageID MessageID `json:"messageId"`
@@ -1796,6 +2180,9 @@ type ContentChunk struct {
 // UserMessage: a message of the user, new or changed. An unknown id creates it; later chunks
 // append to it.
 // It is the variant "user_message" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type UserMessage struct {
 	// Name of the message.
 	MessageID MessageID `json:"messageId"`
@@ -1810,6 +2197,9 @@ type UserMessage struct {
 // AgentMessage: a message of the agent, new or changed. An unknown id creates it; later chunks
 // append to it.
 // It is the variant "agent_message" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type AgentMessage struct {
 	// Name of the message.
 	MessageID MessageID `json:"messageId"`
@@ -1824,6 +2214,9 @@ type AgentMessage struct {
 // AgentThought: reasoning of the agent, new or changed. An unknown id creates it; later chunks
 // append to it.
 // It is the variant "agent_thought" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type AgentThought struct {
 	// Name of the thought.
 	MessageID MessageID `json:"messageId"`
@@ -1838,6 +2231,9 @@ type AgentThought struct {
 // ToolCallContentChunk: one more item of what a tool call produced. To replace what is there,
 // the agent sends an update instead.
 // It is the variant "tool_call_content_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ToolCallContentChunk struct {
 	// The call meant.
 	ToolCallID ToolCallID `json:"toolCallId"`
@@ -1850,6 +2246,9 @@ type ToolCallContentChunk struct {
 }
 
 // TerminalOutput: the whole output of a terminal.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalOutput struct {
 	// The bytes in base64. Base64; see Bytes.
 	Data string `json:"data"`
@@ -1865,6 +2264,9 @@ func (v *TerminalOutput) Bytes() ([]byte, error) {
 }
 
 // TerminalExitStatus: how a command ended. It has ended even if no member is present.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalExitStatus struct {
 	// Exit code as the system gives it, maybe negative. Absent or null: unknown.
 	ExitCode acp.Opt[int64] `json:"exitCode,omitzero"`
@@ -1877,6 +2279,9 @@ type TerminalExitStatus struct {
 }
 
 // TerminalSize: the size of a terminal in character cells.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalSize struct {
 	// Number of columns, 1 to 65535. From 1 to 65535.
 	Cols uint16 `json:"cols"`
@@ -1890,6 +2295,9 @@ type TerminalSize struct {
 
 // TerminalCapabilities: what the client may do to a terminal now. Something malformed allows
 // nothing.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals
 type TerminalCapabilities struct {
 	// `terminal/cancel` works for this terminal. Absent or null: it does not.
 	Cancel *TerminalCancelCapabilities `json:"cancel,omitzero"`
@@ -1901,6 +2309,9 @@ type TerminalCapabilities struct {
 
 // TerminalCancelCapabilities: marks that a terminal can be cancelled. No members of its own
 // yet.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalCancelCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1911,6 +2322,9 @@ type TerminalCancelCapabilities struct {
 // TerminalUpdate: a terminal of the agent, new or changed. An unknown id creates it. Absent
 // members stay as they are, null clears them.
 // It is the variant "terminal_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalUpdate struct {
 	// Names the terminal within its session.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1935,6 +2349,9 @@ type TerminalUpdate struct {
 
 // TerminalOutputChunk: more output of a terminal.
 // It is the variant "terminal_output_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalOutputChunk struct {
 	// The terminal meant.
 	TerminalID TerminalID `json:"terminalId"`
@@ -1954,6 +2371,9 @@ func (v *TerminalOutputChunk) Bytes() ([]byte, error) {
 
 // PlanUpdateContentOther is a PlanUpdateContent whose type this version does not know. It is
 // kept and written back as received.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanUpdateContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -1964,6 +2384,9 @@ type PlanUpdateContentOther struct {
 }
 
 // PlanEntry: one step of a plan.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/agent-plan#plan-entries
 type PlanEntry struct {
 	// What the step is about, for people.
 	Content string `json:"content"`
@@ -1979,6 +2402,9 @@ type PlanEntry struct {
 
 // PlanItems: a plan as a list of steps.
 // It is the variant "items" of PlanUpdateContent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanItems struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -1992,6 +2418,9 @@ type PlanItems struct {
 
 // PlanFile: a plan that is kept in a file.
 // It is the variant "file" of PlanUpdateContent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanFile struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -2005,6 +2434,9 @@ type PlanFile struct {
 
 // PlanMarkdown: a plan as Markdown text.
 // It is the variant "markdown" of PlanUpdateContent.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanMarkdown struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -2018,6 +2450,9 @@ type PlanMarkdown struct {
 
 // PlanUpdate: new content of a named plan. An unknown name creates the plan.
 // It is the variant "plan_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanUpdate struct {
 	// The name and the whole content.
 	Plan PlanUpdateContent `json:"plan"`
@@ -2029,6 +2464,9 @@ type PlanUpdate struct {
 
 // PlanRemoved: report that a named plan is gone.
 // It is the variant "plan_removed" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanRemoved struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
@@ -2040,6 +2478,9 @@ type PlanRemoved struct {
 
 // AvailableCommandsUpdate: report of the slash commands on offer.
 // It is the variant "available_commands_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type AvailableCommandsUpdate struct {
 	// All commands; replaces the list before it.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
@@ -2051,6 +2492,9 @@ type AvailableCommandsUpdate struct {
 
 // ConfigOptionUpdate: report that settings of the session changed.
 // It is the variant "config_option_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ConfigOptionUpdate struct {
 	// Every setting with its value now; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
@@ -2062,6 +2506,9 @@ type ConfigOptionUpdate struct {
 
 // SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
 // It is the variant "session_info_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title acp.Patch[string] `json:"title,omitzero"`
@@ -2074,6 +2521,9 @@ type SessionInfoUpdate struct {
 }
 
 // Cost: what a session cost since it began.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type Cost struct {
 	// The sum so far, in units of `currency`.
 	Amount float64 `json:"amount"`
@@ -2087,6 +2537,9 @@ type Cost struct {
 
 // UsageUpdate: how full the context window is and what the session cost so far.
 // It is the variant "usage_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type UsageUpdate struct {
 	// Tokens in the context window now.
 	Used uint64 `json:"used"`
@@ -2103,6 +2556,9 @@ type UsageUpdate struct {
 // Notice: a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
 // It is the variant "notice" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#session-notices
 type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
@@ -2119,6 +2575,9 @@ type Notice struct {
 // CompactionUpdate: the state of a context compaction. The first update for an id places it in
 // the conversation, later ones change it there.
 // It is the variant "compaction_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionUpdate struct {
 	// The compaction that this is about; a new id creates one.
 	CompactionID CompactionID `json:"compactionId"`
@@ -2137,6 +2596,9 @@ type CompactionUpdate struct {
 // CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
 // compaction.
 // It is the variant "compaction_summary_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionSummaryChunk struct {
 	// The compaction whose summary grows.
 	CompactionID CompactionID `json:"compactionId"`
@@ -2150,6 +2612,9 @@ type CompactionSummaryChunk struct {
 
 // SubagentSessionCapabilities: what a client may do to a child session. Being able to do so
 // with other sessions does not count.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type SubagentSessionCapabilities struct {
 	// The child's work may be cancelled. Absent or null: it may not.
 	Cancel *SessionCancelCapabilities `json:"cancel,omitzero"`
@@ -2161,6 +2626,9 @@ type SubagentSessionCapabilities struct {
 
 // SessionCancelCapabilities: marks that the work of a child session may be cancelled; the
 // session goes on. No members of its own yet.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type SessionCancelCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2171,6 +2639,9 @@ type SessionCancelCapabilities struct {
 // SubagentUpdate: facts about a child session, sent in its parent. The first one announces the
 // child, before any other message about it. Absent members stay as they are, null clears.
 // It is the variant "subagent_update" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type SubagentUpdate struct {
 	// The child.
 	SessionID SessionID `json:"sessionId"`
@@ -2198,6 +2669,9 @@ type SubagentUpdate struct {
 // SessionMessage: a message between sessions, as one of them sees it. Absent members stay as
 // they are, null clears.
 // It is the variant "session_message" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type SessionMessage struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
@@ -2221,6 +2695,9 @@ type SessionMessage struct {
 // SessionMessageChunk: one piece of a message between sessions. Who sent it is told by
 // `session_message`, before or after.
 // It is the variant "session_message_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type SessionMessageChunk struct {
 	// Name of the message in this session.
 	MessageID MessageID `json:"messageId"`
@@ -2265,6 +2742,8 @@ type AuthStatusUpdateNotification struct {
 
 // ExtNotification: parameters of an extension notification, any JSON. The method name starts
 // with `_`; a receiver that does not know it ignores it.
+//
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ExtNotification struct {
 	// Raw is any JSON value.
 	Raw json.RawMessage
@@ -2274,7 +2753,7 @@ type ExtNotification struct {
 // version it speaks and what it can do.
 //
 // Params of the request initialize, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/initialization
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization
 type InitializeRequest struct {
 	// Newest protocol version the client speaks.
 	ProtocolVersion ProtocolVersion `json:"protocolVersion"`
@@ -2289,6 +2768,9 @@ type InitializeRequest struct {
 }
 
 // ClientCapabilities: what a client lets the agent ask for.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization#client-capabilities
 type ClientCapabilities struct {
 	// Kinds of sign-in the client can carry out besides the agent's own.
 	Auth *ClientAuthCapabilities `json:"auth,omitzero"`
@@ -2302,6 +2784,9 @@ type ClientCapabilities struct {
 
 // ClientAuthCapabilities: kinds of sign-in a client can carry out. They need its help, so the
 // agent offers only those named here.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ClientAuthCapabilities struct {
 	// The client can start the agent program again in an interactive terminal. Absent or null: it
 	// cannot.
@@ -2314,6 +2799,9 @@ type ClientAuthCapabilities struct {
 
 // TerminalAuthCapabilities: marks that the client can start the agent program again in an
 // interactive terminal. No members of its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type TerminalAuthCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2323,6 +2811,9 @@ type TerminalAuthCapabilities struct {
 
 // ElicitationCapabilities: ways in which a client can ask the user for input on behalf of the
 // agent.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ElicitationCapabilities struct {
 	// The client can show forms. Absent or null: it cannot.
 	Form *ElicitationFormCapabilities `json:"form,omitzero"`
@@ -2336,6 +2827,9 @@ type ElicitationCapabilities struct {
 
 // ElicitationFormCapabilities: marks that the client can show forms. No members of its own
 // yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ElicitationFormCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2345,6 +2839,9 @@ type ElicitationFormCapabilities struct {
 
 // ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
 // its own yet.
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ElicitationURLCapabilities struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2436,7 +2933,7 @@ type AuthStatusRequest struct {
 // NewSessionRequest: a request to start a conversation in a directory.
 //
 // Params of the request session/new, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/session-setup#creating-a-session
 type NewSessionRequest struct {
 	// Absolute directory the session works in; base of relative paths.
 	Cwd AbsolutePath `json:"cwd"`
@@ -2453,8 +2950,11 @@ type NewSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerOther is a MCPServer whose type this version does not know. It is kept and written
+// MCPServerOther is an MCPServer whose type this version does not know. It is kept and written
 // back as received.
+//
+// Part of session/fork, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/session-setup#mcp-servers
 type MCPServerOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -2463,6 +2963,9 @@ type MCPServerOther struct {
 }
 
 // HTTPHeader: one HTTP header to send to an MCP server.
+//
+// Part of session/fork, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type HTTPHeader struct {
 	// Header name, such as Authorization.
 	Name string `json:"name"`
@@ -2476,6 +2979,9 @@ type HTTPHeader struct {
 
 // MCPServerHTTP: an MCP server reached over HTTP.
 // It is the variant "http" of MCPServer.
+//
+// Part of session/fork, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2493,6 +2999,9 @@ type MCPServerHTTP struct {
 // MCPServerACP: an MCP server that lives in an ACP component; its messages travel as
 // `mcp/message`.
 // It is the variant "acp" of MCPServer.
+//
+// Part of session/fork, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPServerACP struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2506,6 +3015,9 @@ type MCPServerACP struct {
 
 // MCPServerStdio: an MCP server that the agent starts as a child process.
 // It is the variant "stdio" of MCPServer.
+//
+// Part of session/fork, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPServerStdio struct {
 	// Label of the server.
 	Name string `json:"name"`
@@ -2523,6 +3035,9 @@ type MCPServerStdio struct {
 
 // SystemPrompt: instructions for the model from the client. An agent that cannot follow them
 // fails the session request.
+//
+// Part of session/fork, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SystemPrompt struct {
 	// How they combine with the agent's own. An unknown mode is an error.
 	Mode SystemPromptMode `json:"mode"`
@@ -2671,6 +3186,9 @@ type ResumeSessionRequest struct {
 
 // ReplayFromOther is a ReplayFrom whose type this version does not know. It is kept and
 // written back as received.
+//
+// Part of session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ReplayFromOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -2680,6 +3198,9 @@ type ReplayFromOther struct {
 
 // ReplayFromStart: the beginning of the history the agent has kept.
 // It is the variant "start" of ReplayFrom.
+//
+// Part of session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ReplayFromStart struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2704,7 +3225,7 @@ type CloseSessionRequest struct {
 // is unknown or over, the agent answers with error -32602.
 //
 // Params of the request tool_call/cancel, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls
 type CancelToolCallRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The call to cancel.
@@ -2719,7 +3240,7 @@ type CancelToolCallRequest struct {
 // does not, or is unknown or over, the agent answers with error -32602.
 //
 // Params of the request terminal/cancel, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-terminals
 type CancelTerminalRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The terminal to cancel.
@@ -2733,7 +3254,8 @@ type CancelTerminalRequest struct {
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The setting to change.
@@ -2746,6 +3268,10 @@ type SetSessionConfigOptionRequest struct {
 
 // SetSessionConfigOptionRequestID: chooses a value by its name in `value`.
 // It is the variant "id" of SetSessionConfigOptionRequest.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequestID struct {
 	// The new value: true or false, or the name of one of the values on offer.
 	Value SessionConfigValueID `json:"value"`
@@ -2755,6 +3281,10 @@ type SetSessionConfigOptionRequestID struct {
 
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequestBoolean struct {
 	// The new value: true or false, or the name of one of the values on offer.
 	Value bool `json:"value"`
@@ -2764,6 +3294,10 @@ type SetSessionConfigOptionRequestBoolean struct {
 
 // SetSessionConfigOptionRequestOther is a SetSessionConfigOptionRequest whose type this
 // version does not know. It is kept and written back as received.
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequestOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
@@ -2777,7 +3311,7 @@ type SetSessionConfigOptionRequestOther struct {
 // The work itself is reported by state updates.
 //
 // Params of the request session/prompt, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#1-user-message
 type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message, not empty. Text and resource links always work, other content needs a prompt
@@ -2804,6 +3338,9 @@ type RequestPermissionResponse struct {
 
 // RequestPermissionOutcomeOther is a RequestPermissionOutcome whose outcome this version does
 // not know. It is kept and written back as received.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionOutcomeOther struct {
 	// Tag is the outcome that this version does not know.
 	Tag string
@@ -2813,6 +3350,9 @@ type RequestPermissionOutcomeOther struct {
 
 // CancelledPermissionOutcome: no option was chosen, so the agent must not go ahead.
 // It is the variant "cancelled" of RequestPermissionOutcome.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type CancelledPermissionOutcome struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2822,6 +3362,9 @@ type CancelledPermissionOutcome struct {
 
 // SelectedPermissionOutcome: the option the user chose.
 // It is the variant "selected" of RequestPermissionOutcome.
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type SelectedPermissionOutcome struct {
 	// One of the options that were offered.
 	OptionID PermissionOptionID `json:"optionId"`
@@ -2845,6 +3388,9 @@ type CreateElicitationResponse struct {
 
 // CreateElicitationResponseDecline: the user said no.
 // It is the variant "decline" of CreateElicitationResponse.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponseDecline struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2852,6 +3398,9 @@ type CreateElicitationResponseDecline struct {
 
 // CreateElicitationResponseCancel: the user closed the question without an answer.
 // It is the variant "cancel" of CreateElicitationResponse.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponseCancel struct {
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2859,6 +3408,9 @@ type CreateElicitationResponseCancel struct {
 
 // CreateElicitationResponseOther is a CreateElicitationResponse whose action this version does
 // not know. It is kept and written back as received.
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponseOther struct {
 	// Tag is the action that this version does not know.
 	Tag string
@@ -2868,6 +3420,9 @@ type CreateElicitationResponseOther struct {
 
 // ElicitationAcceptAction: the user's agreement, with what was filled in.
 // It is the variant "accept" of CreateElicitationResponseVariant.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationAcceptAction struct {
 	// Values by field name, as the form asks. Absent or null: none, as for web pages.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
@@ -2878,6 +3433,9 @@ type ElicitationAcceptAction struct {
 // MessageMCPResponseResult: the MCP request succeeded; `result` is required and may be null.
 // It wins if both are present.
 // It is the variant Result of MessageMCPResponse.
+//
+// Result of the request mcp/message, client to agent.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPResponseResult struct {
 	// What the MCP server returned, any JSON.
 	Result json.RawMessage `json:"result"`
@@ -2889,6 +3447,9 @@ type MessageMCPResponseResult struct {
 
 // MessageMCPResponseError: the MCP request failed; `error` says why.
 // It is the variant Error of MessageMCPResponse.
+//
+// Result of the request mcp/message, client to agent.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPResponseError struct {
 	// Why the MCP request failed.
 	Error MCPError `json:"error"`
@@ -2899,6 +3460,9 @@ type MessageMCPResponseError struct {
 }
 
 // MCPError: the error of an MCP request. It is no ACP error.
+//
+// Part of mcp/message, client to agent.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MCPError struct {
 	// MCP error code.
 	Code int32 `json:"code"`
@@ -2914,7 +3478,7 @@ type MCPError struct {
 // prompts that still wait. Background work goes on.
 //
 // Params of the notification session/cancel, client to agent.
-// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation
 type CancelSessionNotification struct {
 	SessionID SessionID `json:"sessionId"`
 	// Extension data.
@@ -2947,7 +3511,7 @@ type MessageMCPNotification struct {
 // The receiver still answers: a result, or error -32800.
 //
 // Params of the notification $/cancel_request, either side to the other.
-// Spec: https://agentclientprotocol.com/protocol/v2/cancellation
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/cancellation
 type CancelRequestNotification struct {
 	// The request to stop, sent earlier by the same side.
 	RequestID acp.RequestID `json:"requestId"`

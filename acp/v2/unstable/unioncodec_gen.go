@@ -249,7 +249,7 @@ func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte
 	return append(appendEmbeddedResourceResourceMembers(append(b, '{'), v), '}')
 }
 
-// DecodeEmbeddedResourceResource decodes a EmbeddedResourceResource from JSON text. Pointer
+// DecodeEmbeddedResourceResource decodes an EmbeddedResourceResource from JSON text. Pointer
 // finds the place of an error.
 func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) {
 	var d jx.Dec
@@ -457,7 +457,7 @@ func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []by
 	return append(appendElicitationPropertySchemaMembers(append(b, '{'), v), '}')
 }
 
-// DecodeElicitationPropertySchema decodes a ElicitationPropertySchema from JSON text. Pointer
+// DecodeElicitationPropertySchema decodes an ElicitationPropertySchema from JSON text. Pointer
 // finds the place of an error.
 func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error) {
 	var d jx.Dec
@@ -631,7 +631,7 @@ func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	return append(appendAuthMethodMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAuthMethod decodes a AuthMethod from JSON text. Pointer finds the place of an error.
+// DecodeAuthMethod decodes an AuthMethod from JSON text. Pointer finds the place of an error.
 func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -809,8 +809,8 @@ func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
 	return append(appendAvailableCommandMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAvailableCommand decodes a AvailableCommand from JSON text. Pointer finds the place of
-// an error.
+// DecodeAvailableCommand decodes an AvailableCommand from JSON text. Pointer finds the place
+// of an error.
 func DecodeAvailableCommand(b []byte) (AvailableCommand, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -866,7 +866,7 @@ func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	return append(appendAvailableCommandInputMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAvailableCommandInput decodes a AvailableCommandInput from JSON text. Pointer finds
+// DecodeAvailableCommandInput decodes an AvailableCommandInput from JSON text. Pointer finds
 // the place of an error.
 func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	var d jx.Dec
@@ -1065,7 +1065,7 @@ func AppendErrorData(b []byte, v ErrorData) []byte {
 	return v.appendValue(b)
 }
 
-// DecodeErrorData decodes a ErrorData from JSON text. Pointer finds the place of an error.
+// DecodeErrorData decodes an ErrorData from JSON text. Pointer finds the place of an error.
 func DecodeErrorData(b []byte) (ErrorData, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1459,7 +1459,7 @@ func AppendMCPServer(b []byte, v MCPServer) []byte {
 	return append(appendMCPServerMembers(append(b, '{'), v), '}')
 }
 
-// DecodeMCPServer decodes a MCPServer from JSON text. Pointer finds the place of an error.
+// DecodeMCPServer decodes an MCPServer from JSON text. Pointer finds the place of an error.
 func DecodeMCPServer(b []byte) (MCPServer, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1769,7 +1769,7 @@ func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	return v.appendValue(b)
 }
 
-// DecodeElicitationContentValue decodes a ElicitationContentValue from JSON text. Pointer
+// DecodeElicitationContentValue decodes an ElicitationContentValue from JSON text. Pointer
 // finds the place of an error.
 func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 	var d jx.Dec

@@ -13,6 +13,9 @@ import (
 //   - *ToolCallPermissionSubject, type "tool_call"
 //   - *CommandPermissionSubject, type "command"
 //   - *RequestPermissionSubjectOther, which keeps what this version does not know
+//
+// Part of session/request_permission, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionSubject interface {
 	isRequestPermissionSubject()
 	appendMembers(b []byte) []byte
@@ -26,6 +29,9 @@ type RequestPermissionSubject interface {
 //   - *Diff, type "diff"
 //   - *Terminal, type "terminal"
 //   - *ToolCallContentOther, which keeps what this version does not know
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#content
 type ToolCallContent interface {
 	isToolCallContent()
 	appendMembers(b []byte) []byte
@@ -42,6 +48,9 @@ type ToolCallContent interface {
 //   - *ResourceLink, type "resource_link"
 //   - *EmbeddedResource, type "resource"
 //   - *ContentBlockOther, which keeps what this version does not know
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/content
 type ContentBlock interface {
 	isContentBlock()
 	appendMembers(b []byte) []byte
@@ -53,6 +62,9 @@ type ContentBlock interface {
 // It is one of:
 //   - *TextResourceContents
 //   - *BlobResourceContents
+//
+// Part of 6 methods, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type EmbeddedResourceResource interface {
 	isEmbeddedResourceResource()
 	appendMembers(b []byte) []byte
@@ -68,6 +80,9 @@ type EmbeddedResourceResource interface {
 //   - *DiffChangeMove, operation "move"
 //   - *DiffChangeCopy, operation "copy"
 //   - *DiffChangeOther, which keeps what this version does not know
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffChangeVariant interface {
 	isDiffChangeVariant()
 	appendMembers(b []byte) []byte
@@ -76,6 +91,9 @@ type DiffChangeVariant interface {
 
 // DiffChangeAdd: the file is new.
 // It is the variant "add" of DiffChangeVariant.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffChangeAdd DiffPathChange
 
 func (v *DiffChangeAdd) appendMembers(b []byte) []byte {
@@ -88,6 +106,9 @@ func (v *DiffChangeAdd) check(c *jx.Check) {
 
 // DiffChangeDelete: the file is gone.
 // It is the variant "delete" of DiffChangeVariant.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffChangeDelete DiffPathChange
 
 func (v *DiffChangeDelete) appendMembers(b []byte) []byte {
@@ -100,6 +121,9 @@ func (v *DiffChangeDelete) check(c *jx.Check) {
 
 // DiffChangeModify: the contents differ.
 // It is the variant "modify" of DiffChangeVariant.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffChangeModify DiffPathChange
 
 func (v *DiffChangeModify) appendMembers(b []byte) []byte {
@@ -112,6 +136,9 @@ func (v *DiffChangeModify) check(c *jx.Check) {
 
 // DiffChangeMove: the file has another name or place.
 // It is the variant "move" of DiffChangeVariant.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffChangeMove DiffPathPairChange
 
 func (v *DiffChangeMove) appendMembers(b []byte) []byte {
@@ -124,6 +151,9 @@ func (v *DiffChangeMove) check(c *jx.Check) {
 
 // DiffChangeCopy: the file is a copy of another one.
 // It is the variant "copy" of DiffChangeVariant.
+//
+// Part of session/request_permission and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type DiffChangeCopy DiffPathPairChange
 
 func (v *DiffChangeCopy) appendMembers(b []byte) []byte {
@@ -141,6 +171,9 @@ func (v *DiffChangeCopy) check(c *jx.Check) {
 //   - *ElicitationFormMode, mode "form"
 //   - *ElicitationURLMode, mode "url"
 //   - *CreateElicitationRequestOther, which keeps what this version does not know
+//
+// Params of the request elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/elicitation
 type CreateElicitationRequestVariant interface {
 	isCreateElicitationRequestVariant()
 	appendMembers(b []byte) []byte
@@ -153,6 +186,9 @@ type CreateElicitationRequestVariant interface {
 // It is one of:
 //   - *ElicitationSessionScope
 //   - *ElicitationRequestScope
+//
+// Params of the request elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/elicitation
 type CreateElicitationRequestOtherVariant interface {
 	isCreateElicitationRequestOtherVariant()
 	appendMembers(b []byte) []byte
@@ -168,6 +204,9 @@ type CreateElicitationRequestOtherVariant interface {
 //   - *BooleanPropertySchema, type "boolean"
 //   - *MultiSelectPropertySchema, type "array"
 //   - *ElicitationPropertySchemaOther, which keeps what this version does not know
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationPropertySchema interface {
 	isElicitationPropertySchema()
 	appendMembers(b []byte) []byte
@@ -180,6 +219,9 @@ type ElicitationPropertySchema interface {
 //   - *StringMultiSelectItems, type "string"
 //   - *TitledMultiSelectItems
 //   - *MultiSelectItemsOther, which keeps what this version does not know
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type MultiSelectItems interface {
 	isMultiSelectItems()
 	appendMembers(b []byte) []byte
@@ -191,6 +233,9 @@ type MultiSelectItems interface {
 // It is one of:
 //   - *ElicitationSessionScope
 //   - *ElicitationRequestScope
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationFormModeVariant interface {
 	isElicitationFormModeVariant()
 	appendMembers(b []byte) []byte
@@ -202,6 +247,9 @@ type ElicitationFormModeVariant interface {
 // It is one of:
 //   - *ElicitationSessionScope
 //   - *ElicitationRequestScope
+//
+// Part of elicitation/create, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationURLModeVariant interface {
 	isElicitationURLModeVariant()
 	appendMembers(b []byte) []byte
@@ -214,6 +262,9 @@ type ElicitationURLModeVariant interface {
 //   - *AuthMethodTerminal, type "terminal"
 //   - *AuthMethodAgent, type "agent"
 //   - *AuthMethodOther, which keeps what this version does not know
+//
+// Part of initialize and proxy/initialize, in both directions.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthMethod interface {
 	isAuthMethod()
 	appendMembers(b []byte) []byte
@@ -226,6 +277,9 @@ type AuthMethod interface {
 //   - *SessionConfigSelect, type "select"
 //   - *SessionConfigBoolean, type "boolean"
 //   - *SessionConfigOptionOther, which keeps what this version does not know
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigOptionVariant interface {
 	isSessionConfigOptionVariant()
 	appendMembers(b []byte) []byte
@@ -237,6 +291,9 @@ type SessionConfigOptionVariant interface {
 // It is one of:
 //   - SessionConfigSelectOptionsUngrouped
 //   - SessionConfigSelectOptionsGrouped
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigSelectOptions interface {
 	isSessionConfigSelectOptions()
 	appendValue(b []byte) []byte
@@ -245,10 +302,16 @@ type SessionConfigSelectOptions interface {
 
 // SessionConfigSelectOptionsUngrouped: a plain list of values.
 // It is the variant Ungrouped of SessionConfigSelectOptions.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigSelectOptionsUngrouped []SessionConfigSelectOption
 
 // SessionConfigSelectOptionsGrouped: groups of values, each with its label.
 // It is the variant Grouped of SessionConfigSelectOptions.
+//
+// Part of 5 methods, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 
 // AvailableCommand: something the user can call by name in a prompt.
@@ -256,6 +319,9 @@ type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 // It is one of:
 //   - *Command, type "command"
 //   - *AvailableCommandOther, which keeps what this version does not know
+//
+// Part of session/fork, session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AvailableCommand interface {
 	isAvailableCommand()
 	appendMembers(b []byte) []byte
@@ -267,6 +333,9 @@ type AvailableCommand interface {
 // It is one of:
 //   - *TextCommandInput, type "text"
 //   - *AvailableCommandInputOther, which keeps what this version does not know
+//
+// Part of session/fork, session/new, session/resume and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AvailableCommandInput interface {
 	isAvailableCommandInput()
 	appendMembers(b []byte) []byte
@@ -283,6 +352,9 @@ type AvailableCommandInput interface {
 //   - *RequiresActionStateUpdate, state "requires_action"
 //   - *UnknownStateUpdate, state "unknown"
 //   - *StateUpdateOther, which keeps what this version does not know
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#session-states
 type StateUpdate interface {
 	isStateUpdate()
 	appendMembers(b []byte) []byte
@@ -297,6 +369,9 @@ type StateUpdate interface {
 //   - *BackgroundToolCall, type "tool_call"
 //   - *BackgroundSubagent, type "subagent"
 //   - *BackgroundWorkOther, which keeps what this version does not know
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#background-work
 type BackgroundWork interface {
 	isBackgroundWork()
 	appendMembers(b []byte) []byte
@@ -309,6 +384,9 @@ type BackgroundWork interface {
 //   - *UnsupportedProtocolVersionErrorData
 //   - *SessionNotFoundErrorData
 //   - ErrorDataOther
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ErrorData interface {
 	isErrorData()
 	appendValue(b []byte) []byte
@@ -317,6 +395,9 @@ type ErrorData interface {
 
 // ErrorDataOther: any other JSON.
 // It is the variant Other of ErrorData.
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ErrorDataOther struct {
 	Raw json.RawMessage
 }
@@ -332,6 +413,9 @@ type ErrorDataOther struct {
 //   - *ErrorStopReason, stopReason "error"
 //   - *IdleStateUpdateNone
 //   - *IdleStateUpdateOther, which keeps what this version does not know
+//
+// Part of session/status and session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type IdleStateUpdateVariant interface {
 	isIdleStateUpdateVariant()
 	appendMembers(b []byte) []byte
@@ -365,6 +449,10 @@ type IdleStateUpdateVariant interface {
 //   - *SessionMessage, sessionUpdate "session_message"
 //   - *SessionMessageChunk, sessionUpdate "session_message_chunk"
 //   - *SessionUpdateOther, which keeps what this version does not know
+//
+// Part of session/update, agent to client.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output
 type SessionUpdate interface {
 	isSessionUpdate()
 	appendMembers(b []byte) []byte
@@ -373,6 +461,10 @@ type SessionUpdate interface {
 
 // UserMessageChunk: a piece of a message of the user.
 // It is the variant "user_message_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output
 type UserMessageChunk ContentChunk
 
 func (v *UserMessageChunk) appendMembers(b []byte) []byte {
@@ -385,6 +477,10 @@ func (v *UserMessageChunk) check(c *jx.Check) {
 
 // AgentMessageChunk: a piece of the agent's answer.
 // It is the variant "agent_message_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output
 type AgentMessageChunk ContentChunk
 
 func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
@@ -397,6 +493,10 @@ func (v *AgentMessageChunk) check(c *jx.Check) {
 
 // AgentThoughtChunk: a piece of the agent's reasoning.
 // It is the variant "agent_thought_chunk" of SessionUpdate.
+//
+// Part of session/update, agent to client.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#3-agent-reports-output
 type AgentThoughtChunk ContentChunk
 
 func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
@@ -414,6 +514,9 @@ func (v *AgentThoughtChunk) check(c *jx.Check) {
 //   - *PlanFile, type "file"
 //   - *PlanMarkdown, type "markdown"
 //   - *PlanUpdateContentOther, which keeps what this version does not know
+//
+// Part of session/update, agent to client.
+// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanUpdateContent interface {
 	isPlanUpdateContent()
 	appendMembers(b []byte) []byte
@@ -427,6 +530,9 @@ type PlanUpdateContent interface {
 //   - *MCPServerACP, type "acp"
 //   - *MCPServerStdio, type "stdio"
 //   - *MCPServerOther, which keeps what this version does not know
+//
+// Part of session/fork, session/new and session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/draft/session-setup#mcp-servers
 type MCPServer interface {
 	isMCPServer()
 	appendMembers(b []byte) []byte
@@ -438,6 +544,9 @@ type MCPServer interface {
 // It is one of:
 //   - *ReplayFromStart, type "start"
 //   - *ReplayFromOther, which keeps what this version does not know
+//
+// Part of session/resume, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 type ReplayFrom interface {
 	isReplayFrom()
 	appendMembers(b []byte) []byte
@@ -451,6 +560,10 @@ type ReplayFrom interface {
 //   - *SetSessionConfigOptionRequestID, type "id"
 //   - *SetSessionConfigOptionRequestBoolean, type "boolean"
 //   - *SetSessionConfigOptionRequestOther, which keeps what this version does not know
+//
+// Params of the request session/set_config_option, client to agent.
+// Spec:
+// https://agentclientprotocol.com/protocol/v2/draft/session-config-options#setting-a-config-option
 type SetSessionConfigOptionRequestVariant interface {
 	isSetSessionConfigOptionRequestVariant()
 	appendMembers(b []byte) []byte
@@ -463,6 +576,9 @@ type SetSessionConfigOptionRequestVariant interface {
 //   - *CancelledPermissionOutcome, outcome "cancelled"
 //   - *SelectedPermissionOutcome, outcome "selected"
 //   - *RequestPermissionOutcomeOther, which keeps what this version does not know
+//
+// Part of session/request_permission, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type RequestPermissionOutcome interface {
 	isRequestPermissionOutcome()
 	appendMembers(b []byte) []byte
@@ -477,6 +593,9 @@ type RequestPermissionOutcome interface {
 //   - *CreateElicitationResponseDecline, action "decline"
 //   - *CreateElicitationResponseCancel, action "cancel"
 //   - *CreateElicitationResponseOther, which keeps what this version does not know
+//
+// Result of the request elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type CreateElicitationResponseVariant interface {
 	isCreateElicitationResponseVariant()
 	appendMembers(b []byte) []byte
@@ -492,6 +611,9 @@ type CreateElicitationResponseVariant interface {
 //   - ElicitationContentValueBoolean
 //   - ElicitationContentValueStringArray
 //   - ElicitationContentValueOther
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValue interface {
 	isElicitationContentValue()
 	appendValue(b []byte) []byte
@@ -500,27 +622,45 @@ type ElicitationContentValue interface {
 
 // ElicitationContentValueString: text or a single choice.
 // It is the variant String of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueString string
 
 // ElicitationContentValueInteger: a whole number.
 // It is the variant Integer of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueInteger int64
 
 // ElicitationContentValueNumber: a number.
 // It is the variant Number of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueNumber float64
 
 // ElicitationContentValueBoolean: yes or no.
 // It is the variant Boolean of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueBoolean bool
 
 // ElicitationContentValueStringArray: the values of a field with many choices.
 // It is the variant StringArray of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueStringArray []string
 
 // ElicitationContentValueOther: any other JSON, for fields of a type this version does not
 // know.
 // It is the variant Other of ElicitationContentValue.
+//
+// Part of elicitation/create, client to agent.
+// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueOther struct {
 	Raw json.RawMessage
 }
@@ -528,12 +668,12 @@ type ElicitationContentValueOther struct {
 // MessageMCPResponse: what became of an MCP request: its result or its MCP error. Failures of
 // the transport are ACP errors instead.
 //
-// Result of the request mcp/message, client to agent.
-// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
-//
 // It is one of:
 //   - *MessageMCPResponseResult
 //   - *MessageMCPResponseError
+//
+// Result of the request mcp/message, client to agent.
+// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPResponse interface {
 	isMessageMCPResponse()
 	appendMembers(b []byte) []byte

@@ -92,7 +92,7 @@ func (g *gen) checks(f *jen.File) {
 			line("return %s(&c)", g.in("Violations").Types(g.hand("Violation")))))
 	})
 	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
-		body := []jen.Code{block(line("if v == nil"), line(`c.Add("required", %q)`, "want a "+n), line("return"))}
+		body := []jen.Code{block(line("if v == nil"), line(`c.Add("required", %q)`, "want "+a(n)), line("return"))}
 		if g.hasOther(u) && u.Other == nil {
 			body = append(body, block(line("if o, ok := v.(*%s); ok", g.otherName(n)),
 				line("c.In(%q)", u.Tag),

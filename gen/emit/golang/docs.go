@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -71,10 +72,13 @@ func lower(s string) string {
 	return strings.ToLower(string(r[0])) + string(r[1:])
 }
 
+// sentence makes the first letter of a text a capital.
+func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
 func quoteDoc(s string) string { return `"` + s + `"` }
 
 // typeDoc is the comment of a definition: our words or, without any, what the
-// shape says; then the methods it belongs to.
+// shape says. Where it travels is for placed.
 func (g *gen) typeDoc(n string, t *ir.Type, shape string) string {
 	doc := n + ": " + lower(t.Doc)
 	if t.Doc == "" {
@@ -82,9 +86,6 @@ func (g *gen) typeDoc(n string, t *ir.Type, shape string) string {
 	}
 	if in := g.variantOf(n); in != "" {
 		doc += "\n" + in
-	}
-	if use := g.usage(t.Name); use != "" {
-		doc += "\n\n" + use
 	}
 	return doc
 }
@@ -106,7 +107,8 @@ func (g *gen) variantOf(n string) string {
 }
 
 // usage says where a definition travels.
-func (g *gen) usage(def string) string {
+func (g *gen) usage(t *ir.Type) string {
+	def := t.Name
 	var lines []string
 	for _, m := range g.Spec.Methods {
 		what := ""
@@ -125,10 +127,7 @@ func (g *gen) usage(def string) string {
 			from, to = to, from
 		}
 		l := what + m.Wire + ", " + from + " to " + to + "."
-		if m.Page != "" {
-			l += "\nSpec: " + site + m.Page
-		}
-		lines = append(lines, l)
+		lines = append(lines, l+"\nSpec: "+site+cmp.Or(t.Page, m.Page, g.schemaPage()))
 	}
 	return strings.Join(lines, "\n")
 }
@@ -148,22 +147,22 @@ func direction(m *ir.Method) (from, to string) {
 func (g *gen) structDoc(s structType) string {
 	switch {
 	case s.other != "":
-		return s.name + " is a " + unionOwner(g, s) + " whose " + s.other + " this version does not know. It is kept and written back as received."
+		return g.placed(s.name+" is "+a(unionOwner(g, s))+" whose "+s.other+" this version does not know. It is kept and written back as received.", s.of)
 	case s.def != nil && s.any:
-		return g.typeDoc(s.name, s.def, "any JSON value")
+		return g.placed(g.typeDoc(s.name, s.def, "any JSON value"), s.def)
 	case s.def != nil && len(s.fields) == 0:
-		return g.typeDoc(s.name, s.def, "an object without members of its own; Extra keeps what it holds")
+		return g.placed(g.typeDoc(s.name, s.def, "an object without members of its own; Extra keeps what it holds"), s.def)
 	case s.def != nil:
-		return g.typeDoc(s.name, s.def, "an object")
+		return g.placed(g.typeDoc(s.name, s.def, "an object"), s.def)
 	}
 	what := "the variant " + s.name
 	if s.arm != nil {
 		what = armDoc(*s.arm, g.goType(s.of.Name))
 	}
 	if s.doc != "" {
-		return s.name + ": " + lower(s.doc) + "\nIt is " + what + "."
+		return g.placed(s.name+": "+lower(s.doc)+"\nIt is "+what+".", s.of)
 	}
-	return s.name + " is " + what + "."
+	return g.placed(s.name+" is "+what+".", s.of)
 }
 
 func unionOwner(g *gen, s structType) string { return g.goType(s.of.Name) }

@@ -17,7 +17,7 @@ func (g *gen) enums(f *jen.File) {
 		if t.Open {
 			open = "Other values are kept; Known tells."
 		}
-		comment(f, g.typeDoc(n, t, "one of a set of values")+"\n"+open)
+		comment(f, g.placed(g.typeDoc(n, t, "one of a set of values")+"\n"+open, t))
 		if t.Kind == ir.EnumStr {
 			f.Type().Id(n).String()
 		} else {

@@ -25,6 +25,12 @@ func (g *gen) methods(f *jen.File) {
 			if m.Doc == "" {
 				doc = id + " is a " + m.Kind() + ", " + from + " to " + to + "."
 			}
+			if m.Doc != "" {
+				doc += "\n" + sentence(m.Kind()) + ", " + from + " to " + to + "."
+			}
+			if m.Page != "" {
+				doc += "\nSpec: " + site + m.Page
+			}
 			comment(c, doc)
 			c.Id(id).Op("=").Lit(m.Wire)
 		}

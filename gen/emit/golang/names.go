@@ -60,6 +60,12 @@ func words(s string) []string {
 	return out
 }
 
+// used are the names that the types of parameters are written with.
+var used = map[string]bool{
+	"acp": true, "any": true, "bool": true, "error": true, "float64": true, "int32": true, "int64": true, "jx": true,
+	"json": true, "string": true, "uint16": true, "uint32": true, "uint64": true,
+}
+
 // paramName is goName for a parameter: lower case at the front.
 func paramName(s string) string {
 	n := goName(s)
@@ -71,7 +77,7 @@ func paramName(s string) string {
 		i-- // the last capital starts the next word
 	}
 	n = strings.ToLower(n[:i]) + n[i:]
-	if token.IsKeyword(n) || n == "v" || n == "string" || n == "error" || n == "any" {
+	if token.IsKeyword(n) || n == "v" || used[n] {
 		n += "_"
 	}
 	return strings.Replace(n, "type_", "kind", 1)

@@ -84,6 +84,7 @@ type gen struct {
 	claims claims
 	arms   map[string][]arm    // union type -> its variants
 	marks  map[string][]string // concrete type -> interfaces it implements
+	trips  map[string][]trip   // definition -> methods it is a part of; see placed
 }
 
 func (g *gen) err() error {

@@ -14,6 +14,11 @@ func (g *gen) protocol(f *jen.File) {
 	g.claims.claim(g.Const, "the protocol value")
 	comment(f, g.Const+" is this package as data: its methods, and decoders for the params and results of each.")
 	f.Var().Id(g.Const).Add(g.hand("Protocol")).Op("=").Id("protocol").Values()
+	if g.Spec.ByName["ProtocolVersion"] != nil {
+		g.claims.claim("ProtocolVersionNumber", "the number of the version")
+		comment(f, "ProtocolVersionNumber is the version of the protocol that this package speaks, for `initialize`.")
+		f.Const().Id("ProtocolVersionNumber").Id(g.goType("ProtocolVersion")).Op("=").Lit(g.Version)
+	}
 	f.Type().Id("protocol").Struct()
 	recv := jen.Id("protocol")
 	f.Func().Params(recv).Id("Version").Params().Int().Block(jen.Return(jen.Lit(g.Version)))

@@ -154,6 +154,37 @@ func typeCheck(out []emit.Output) error {
 	return err
 }
 
+func TestNamesThatCollideStopAndSayWhatToEdit(t *testing.T) {
+	t.Parallel()
+	const choose = "; choose a name for one of them in schema/overlay/quirks.json, names"
+	const tell = "; tell them apart in fieldName, gen/emit/golang/names.go"
+	object := func(members string) string { return `{"type":"object","properties":{` + members + `},"required":[]}` }
+	for name, test := range map[string]struct{ defs, want string }{
+		"two definitions":                {`"a_b":` + object("") + `,"AB":` + object(""), "a_b and AB would both be called AB" + choose},
+		"a definition and a value":       {`"Red":{"oneOf":[{"type":"string","const":"dark"}]},"RedDark":` + object(""), "would both be called RedDark" + choose},
+		"a definition and a constructor": {`"A":{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]},"NewA":` + object(""), "NewA and A, as its constructor, would both be called NewA" + choose},
+		"two members":                    {`"A":` + object(`"fooBar":{"type":"string"},"foo_bar":{"type":"string"}`), `A: the member "fooBar" and the member "foo_bar" would both be called FooBar` + tell},
+		"a member and what is always":    {`"A":` + object(`"extra":{"type":"string"}`), `A: the field that every such type has and the member "extra" would both be called Extra` + tell},
+	} {
+		_, err := generate(t, "collision.json", []byte(`{"$defs":{`+test.defs+`}}`), ir.Overlay{})
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v\nwant %s", name, err, test.want)
+		}
+	}
+}
+
+func TestArticles(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Plan": "a Plan", "AgentPlan": "an AgentPlan", "MCPServer": "an MCPServer", "HTTPHeader": "an HTTPHeader",
+		"URLMode": "a URLMode", "UserMessage": "a UserMessage", "Session": "a Session", "": "",
+	} {
+		if got := a(name); got != want {
+			t.Errorf("a(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 type hostileWords struct{ text string }
 
 func (w hostileWords) Definition(string) string       { return w.text }

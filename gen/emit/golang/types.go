@@ -1,6 +1,8 @@
 package golang
 
 import (
+	"fmt"
+
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -17,13 +19,13 @@ func (g *gen) types(f *jen.File) {
 		n := g.goType(t.Name)
 		switch t.Kind {
 		case ir.String:
-			comment(f, g.typeDoc(n, t, "a named string"))
+			comment(f, g.placed(g.typeDoc(n, t, "a named string"), t))
 			f.Type().Id(n).String()
 		case ir.Integer:
-			comment(f, g.typeDoc(n, t, "a named integer"))
+			comment(f, g.placed(g.typeDoc(n, t, "a named integer"), t))
 			f.Type().Id(n).Id(goInt(t.Format))
 		case ir.Alias:
-			comment(f, g.typeDoc(n, t, "the same as "+g.goType(t.Target)))
+			comment(f, g.placed(g.typeDoc(n, t, "the same as "+g.goType(t.Target)), t))
 			f.Type().Id(n).Op("=").Id(g.goType(t.Target))
 		}
 	}
@@ -46,8 +48,13 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 		}
 		for _, m := range s.fields {
 			n := fieldName(m.Wire)
-			if w, dup := seen[n]; dup || n == "" || n == s.extra() || (s.union != nil && n == "Variant") {
-				g.claims.errs = append(g.claims.errs, s.name+": the members \""+w+"\" and \""+m.Wire+"\" would both be called "+n)
+			w, dup := seen[n]
+			other := "the member " + quoteDoc(w)
+			if n == s.extra() || s.union != nil && n == "Variant" {
+				dup, other = true, "the field that every such type has"
+			}
+			if dup || n == "" {
+				g.claims.errs = append(g.claims.errs, fmt.Sprintf("%s: %s and the member %q would both be called %s; tell them apart in fieldName, gen/emit/golang/names.go", s.name, other, m.Wire, n))
 			}
 			seen[n] = m.Wire
 			comment(b, g.fieldDoc(m))

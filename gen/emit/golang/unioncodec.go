@@ -29,7 +29,7 @@ func (g *gen) unionCodec(f *jen.File) {
 			return
 		}
 		g.claims.claim("Decode"+n, n+"/decode")
-		comment(f, "Decode"+n+" decodes a "+n+" from JSON text. Pointer finds the place of an error.")
+		comment(f, "Decode"+n+" decodes "+a(n)+" from JSON text. Pointer finds the place of an error.")
 		f.Func().Id("Decode"+n).Params(bytesParam()).Params(jen.Id(n), jen.Error()).Block(
 			line("var d %s", g.in("Dec")), line("d.Reset(b)"), line("v := decode%s(&d, nil)", n), line("d.End()"),
 			block(line("if err := d.Err(); err != nil"), line("return nil, err")),

@@ -44,7 +44,7 @@ func (g *gen) unions(f *jen.File) {
 			if a.v.Doc != "" {
 				doc = a.name + ": " + lower(a.v.Doc) + "\nIt is " + armDoc(a, n) + "."
 			}
-			comment(f, doc)
+			comment(f, g.placed(doc, t))
 			if a.value {
 				if g.jsonType(*a.v.Type) == "" { // a raw message is no receiver
 					f.Type().Id(a.name).Struct(jen.Id("Raw").Add(rawMessage()))
@@ -106,7 +106,7 @@ func (g *gen) unionDoc(t *ir.Type, n string, u *ir.Union) string {
 	if g.hasOther(u) {
 		doc += "\n" + listItem + "*" + g.otherName(n) + ", which keeps what this version does not know"
 	}
-	return doc
+	return g.placed(doc, t)
 }
 
 func star(a arm) string {
@@ -158,48 +158,53 @@ func (g *gen) visitors(f *jen.File) {
 	})
 }
 
-// constructors emits New functions for the variants of unions that have
-// required members: they are what programs build most, and the compiler then
-// asks for what the protocol asks for.
+// constructors emits a New function for each type with required members: the
+// compiler then asks for what the protocol asks for.
 func (g *gen) constructors(f *jen.File) {
+	g.structs(func(s structType) {
+		if s.other == "" && !s.any {
+			g.constructor(f, s.name, s.fields, s.variants)
+		}
+	})
 	done := map[string]bool{}
-	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
+	g.eachUnion(func(_ *ir.Type, n string, _ *ir.Union) {
 		for _, a := range g.arms[n] {
-			if a.iface || a.value || done[a.name] {
-				continue
-			}
-			done[a.name] = true
-			fields := a.v.Fields
-			if a.v.Ref != "" {
-				r := g.Spec.Resolve(a.v.Ref)
-				if r.Union != nil {
-					continue
+			if a.own && a.alias != "" && !a.value && !done[a.name] {
+				done[a.name] = true
+				if r := g.Spec.Resolve(a.v.Ref); r.Union == nil {
+					g.constructor(f, a.name, r.Fields, "")
 				}
-				fields = r.Fields
 			}
-			g.constructor(f, a.name, fields)
 		}
 	})
 }
 
-// mostParams is how many parameters can be told apart without names.
-const mostParams = 3
-
-func (g *gen) constructor(f *jen.File, n string, fields []*ir.Field) {
+// constructor emits the function for a type; variants is the type of its field
+// Variant, if it has one.
+func (g *gen) constructor(f *jen.File, n string, fields []*ir.Field, variants string) {
 	var params, values []jen.Code
-	for _, m := range fields {
-		if m.Presence != ir.Required {
-			continue
+	taken := map[string]bool{}
+	add := func(param, field string, typ jen.Code) {
+		for taken[param] {
+			param += "_"
 		}
-		p := paramName(m.Wire)
-		params = append(params, jen.Id(p).Add(g.fieldType(m)))
-		values = append(values, jen.Id(fieldName(m.Wire)).Op(":").Id(p))
+		taken[param] = true
+		params = append(params, jen.Id(param).Add(typ))
+		values = append(values, jen.Id(field).Op(":").Id(param))
 	}
-	fn := "New" + n
-	if len(params) == 0 || len(params) > mostParams || g.claims.taken(fn) {
+	for _, m := range fields {
+		if m.Presence == ir.Required {
+			add(paramName(m.Wire), fieldName(m.Wire), g.fieldType(m))
+		}
+	}
+	if variants != "" {
+		add("variant", "Variant", jen.Id(variants))
+	}
+	if params == nil {
 		return
 	}
-	g.claims.claim(fn, n+"/new")
-	comment(f, fn+" returns a "+n+" with its required members.")
+	fn := "New" + n
+	g.claims.claim(fn, n+", as its constructor,")
+	comment(f, fn+" returns "+a(n)+" with its required members.")
 	f.Func().Id(fn).Params(params...).Op("*").Id(n).Block(jen.Return(jen.Op("&").Id(n).Values(values...)))
 }

@@ -38,6 +38,18 @@ local function object(value, ...)
   return copy
 end
 
+---Raise in the caller of hermes.{who} when its arguments are wrong.
+---@param who string
+---@param params any
+---@param opts any
+---@return table params
+---@return table opts
+local function checked(who, params, opts)
+  local check = require("hermes.check")
+  params = params == nil and {} or check.need(params, "table", who, "the params", 3)
+  return params, check.options(opts, who, 3)
+end
+
 ---@param value any
 ---@return boolean
 local function is_object(value)
@@ -81,6 +93,7 @@ func luaAPI(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
 				c.line("---@return string id of the operation, as in the event of its end")
 			}
 			c.linef("function M.%s(params, opts)", luaName(m.Wire))
+			c.linef(`  params, opts = checked(%s, params, opts)`, luaString(luaName(m.Wire)))
 			c.linef("  params = object(params%s)", c.objectMembers(call.params))
 			c.linef(`  %srequire("hermes.rpc").%s(%s, params, opts)`, call.returns, call.op, luaString(m.Wire))
 			c.line("end")

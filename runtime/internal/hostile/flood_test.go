@@ -86,7 +86,10 @@ func (s *slow) HandleRequest(_ context.Context, method string, _ json.RawMessage
 // that is slower, keeps its order, and costs bounded memory.
 func TestAFloodOfUpdatesArrivesWholeWithinBoundedMemory(t *testing.T) {
 	leak.Check(t)
-	const n = 100_000
+	n := 100_000
+	if soak.Duration(t) > 0 {
+		n = 500_000
+	}
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		before, peak := mapped(), watchMemory()
 		p := start(t, fmt.Sprintf(`flood %d {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":$N}}`, n)+"\nuntilEOF")

@@ -6,12 +6,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
 	"github.com/hermes-nvim/hermes/runtime/internal/soak"
@@ -52,6 +56,81 @@ func TestAnAgentKilledAtAnyByteOfATurnFailsItsPromptAtOnce(t *testing.T) {
 			t.Errorf("%d of %d prompts took longer than 200 ms to fail", over, len(delays))
 		}
 	})
+}
+
+// F1: the same at each message boundary of turns that real agents had.
+func TestAnAgentKilledAtAnyMessageOfARecordedTurnFailsItsPromptAtOnce(t *testing.T) {
+	leak.Check(t)
+	type cut struct {
+		path, text string
+		at         int
+	}
+	var cuts []cut
+	turns := recordedTurns(t)
+	for i, text := range turns {
+		path := filepath.Join(t.TempDir(), strconv.Itoa(i))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at <= len(text); at++ {
+			if at == 0 || text[at-1] == '\n' {
+				cuts = append(cuts, cut{path, text, at})
+			}
+		}
+	}
+	if len(turns) < 20 {
+		t.Errorf("only %d turns", len(turns))
+	}
+	soak.Repeat(t, func(t *testing.T, _ int) {
+		workers(len(cuts), func(i int) { killAt(t, cuts[i].path, []byte(cuts[i].text), cuts[i].at) })
+	})
+	t.Logf("%d cuts in %d turns", len(cuts), len(turns))
+}
+
+// recordedTurns returns what agents said in the turns of the recordings of
+// package trace, in the session and with the id of killAt's prompt.
+func recordedTurns(t *testing.T) (turns []string) {
+	t.Helper()
+	files, err := filepath.Glob("../../trace/testdata/*.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var prompt, session string // the id of the one that runs, and its session
+		var turn strings.Builder
+		for line := range bytes.Lines(data) {
+			var r struct {
+				Direction string
+				Message   json.RawMessage
+			}
+			var m struct {
+				ID     json.RawMessage
+				Method string
+				Params struct{ SessionID string }
+				Result json.RawMessage
+			}
+			if json.Unmarshal(line, &r) != nil || json.Unmarshal(r.Message, &m) != nil {
+				continue
+			}
+			switch {
+			case m.Method == acp.MethodSessionPrompt:
+				prompt, session = string(m.ID), m.Params.SessionID
+				turn.Reset()
+			case prompt == "" || r.Direction != "agent->client":
+			case m.Method == "" && string(m.ID) == prompt:
+				fmt.Fprintf(&turn, `{"jsonrpc":"2.0","id":1,"result":%s}`+"\n", m.Result)
+				turns = append(turns, turn.String())
+				prompt = ""
+			default:
+				turn.WriteString(strings.ReplaceAll(string(r.Message), strconv.Quote(session), `"s"`) + "\n")
+			}
+		}
+	}
+	return turns
 }
 
 // killAt has an agent die after n bytes. It returns how long the prompt took

@@ -77,6 +77,7 @@ func command(script string) agent.Command {
 	return agent.Command{
 		Path: program, Env: []string{"HERMES_HOSTILE=" + script},
 		EOFWait: 300 * time.Millisecond, TermWait: 300 * time.Millisecond,
+		KillWait: 4 * time.Second, // of the kernel, when the machine is busy
 	}
 }
 

@@ -63,7 +63,7 @@ func TestAnAgentThatStandsStillIsReportedAndCanBeClosed(t *testing.T) {
 			if err := receive(t, "end of the pending call", pending); !isA[*runtime.ClosedError](err) {
 				t.Errorf("%s: the pending call returned %v", test.name, err)
 			}
-			if exit := p.Err().(*agent.ExitError); exit.Signal != test.signal {
+			if exit, _ := p.Err().(*agent.ExitError); exit == nil || exit.Signal != test.signal {
 				t.Errorf("%s: %v", test.name, exit)
 			}
 		})

@@ -58,12 +58,13 @@ type client struct {
 	begun bool          // initialize was sent; owned by Write
 	ready chan struct{} // closed when initialize was answered, or failed
 
-	mu      sync.Mutex
-	giveUp  context.CancelFunc // ends initialize; nil before it
-	id      string             // of the connection, "" before initialize
-	streams map[string]*stream // by session; "" is that of the connection
-	waiting map[string]waiting // calls by id
-	asked   map[string]string  // the agent's requests: the session they came from
+	mu       sync.Mutex
+	giveUp   context.CancelFunc // ends initialize; nil before it
+	id       string             // of the connection, "" before initialize
+	streams  map[string]*stream // by session; "" is that of the connection
+	streamed map[string]bool    // sessions that had a stream with numbered events
+	waiting  map[string]waiting // calls by id
+	asked    map[string]string  // the agent's requests: the session they came from
 }
 
 // arrival is what Read returns.
@@ -92,7 +93,7 @@ func Dial(url string, opts access.Client) (transport.Transport, error) {
 	c := &client{
 		url: u, http: opts.HTTP(), headers: opts.Headers(), max: transport.DefaultMaxMessage,
 		in: make(chan arrival), ready: make(chan struct{}),
-		streams: map[string]*stream{}, waiting: map[string]waiting{}, asked: map[string]string{},
+		streams: map[string]*stream{}, streamed: map[string]bool{}, waiting: map[string]waiting{}, asked: map[string]string{},
 	}
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c, nil

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	v2 "github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
@@ -46,11 +47,15 @@ const replayWait = 2 * time.Second
 // sound reports whether an id can travel in a header.
 func sound(id string) bool { return len(id) <= maxID && access.Visible(id) }
 
-// aboutSession reports whether a method is about one session, and whether it is
-// known at all.
+// aboutSession reports whether a method of any version is about one session, and
+// whether it is known at all.
 func aboutSession(method string) (session, known bool) {
-	m, known := acp.V1.Method(acp.SideAgent, method)
-	return m.Session, known
+	for _, p := range []acp.Protocol{acp.V1, v2.V2} {
+		if m, ok := p.Method(acp.SideAgent, method); ok {
+			session, known = session || m.Session, true
+		}
+	}
+	return session, known
 }
 
 // answeredOn returns the session on whose stream the answer to a client's

@@ -26,7 +26,13 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
 )
 
-func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
+func TestMain(m *testing.M) {
+	if token := os.Getenv(loadEnv); token != "" {
+		serveLoad(token)
+		os.Exit(0)
+	}
+	os.Exit(leak.Main(m))
+}
 
 const soon = 20 * time.Second
 

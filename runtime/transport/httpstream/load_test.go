@@ -1,11 +1,18 @@
 package httpstream_test
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
-	goruntime "runtime"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,6 +20,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -51,37 +59,142 @@ func BenchmarkUpdates(b *testing.B) {
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "updates/s")
 }
 
+// L6: many connections, of two sessions each, and one client that asks for much
+// and reads nothing, which costs its share of memory and delays no other.
 func TestManyConnections(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes a few seconds")
 	}
-	const connections, rounds = 30, 3 // of two sessions each
-	s := new(httpstream.Server)
-	server := serve(t, s, nil)
-	var got atomic.Int64
-	var all sync.WaitGroup
-	began := time.Now()
+	connections, rounds, count := 30, 3, 50
+	if soak.Duration(t) > 0 {
+		connections, rounds, count = 500, 10, 150
+	}
+	token := access.NewToken()
+	url, peak := loadServer(t, token)
+	deaf(t, url, token)
+	sessions := make(map[*runtime.Conn][2]acp.SessionID)
+	clients := make(map[*runtime.Conn]*testagent.Client)
 	for range connections {
 		client := new(testagent.Client)
-		c := connect(t, server.URL, access.Client{Token: s.Guard.Token}, client)
-		for range 2 {
-			id := newSession(t, c)
+		c := connect(t, url, access.Client{Token: token}, client)
+		sessions[c], clients[c] = [2]acp.SessionID{newSession(t, c), newSession(t, c)}, client
+	}
+	var got atomic.Int64
+	var all sync.WaitGroup
+	few := make(chan struct{}, 100) // turns at a time
+	began := time.Now()
+	for c, ids := range sessions {
+		for _, id := range ids {
 			all.Go(func() {
 				for range rounds {
-					if _, err := testagent.Prompt(t.Context(), c, id, "count 50"); err != nil {
+					few <- struct{}{}
+					_, err := testagent.Prompt(t.Context(), c, id, fmt.Sprint("count ", count))
+					<-few
+					if err != nil {
 						t.Error(err)
 						return
 					}
 				}
-				got.Add(int64(len(client.Texts(id))))
+				got.Add(int64(len(clients[c].Texts(id))))
+				clients[c].Forget(id)
 			})
 		}
 	}
 	all.Wait()
-	if want := int64(connections * 2 * rounds * 50); got.Load() != want {
+	took := time.Since(began)
+	if want := int64(connections * 2 * rounds * count); got.Load() != want {
 		t.Errorf("%d updates, want %d", got.Load(), want)
 	}
-	var m goruntime.MemStats
-	goruntime.ReadMemStats(&m)
-	t.Logf("%d updates over %d streams in %v, %d MiB", got.Load(), connections*3, time.Since(began).Round(time.Millisecond), m.Sys>>20)
+	used := peak()
+	t.Logf("%d updates over %d streams in %v, %.0f/s, the server took %d MiB", got.Load(), connections*3, took.Round(time.Millisecond), float64(got.Load())/took.Seconds(), used>>20)
+	if used > 512<<20 && !raceDetector() {
+		t.Error("too much memory")
+	}
+}
+
+const loadEnv = "HERMES_HTTPSTREAM_LOAD"
+
+// serveLoad is a server in a process of its own; it ends with its input.
+func serveLoad(token string) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	secret, err := access.ParseToken(token)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return
+	}
+	s := &httpstream.Server{Guard: access.Guard{Token: secret}, Handle: new(testagent.Store).Serve, MaxQueued: 1 << 20}
+	go http.Serve(l, s)
+	fmt.Println("http://" + l.Addr().String())
+	io.Copy(io.Discard, os.Stdin)
+}
+
+// loadServer starts one, and returns its URL and what tells the most memory it
+// had so far, in bytes; 0 where the system does not say.
+func loadServer(t *testing.T, token access.Token) (url string, peak func() int64) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(exe)
+	c.Env = append(os.Environ(), loadEnv+"="+token.Reveal())
+	c.Stderr = os.Stderr
+	in, err1 := c.StdinPipe()
+	out, err2 := c.StdoutPipe()
+	if err := errors.Join(err1, err2, c.Start()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		c.Wait()
+	})
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(line), func() int64 {
+		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
+		_, rest, _ := strings.Cut(string(status), "VmHWM:")
+		var kib int64
+		fmt.Sscan(rest, &kib)
+		return kib << 10
+	}
+}
+
+// raceDetector reports whether it is on, which takes much memory itself.
+func raceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.ContainsFunc(info.Settings, func(s debug.BuildSetting) bool { return s.Key == "-race" && s.Value == "true" })
+}
+
+// deaf has an agent say 10 MiB that nobody reads.
+func deaf(t *testing.T, url string, token access.Token) {
+	t.Helper()
+	send := func(method, connection, session, msg string) string {
+		r, err := http.NewRequest(method, url, strings.NewReader(msg))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Authorization", "Bearer "+token.Reveal())
+		for name, value := range map[string]string{"Acp-Connection-Id": connection, "Acp-Session-Id": session} {
+			if value != "" {
+				r.Header.Set(name, value)
+			}
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil || answer.StatusCode/100 != 2 {
+			t.Fatal(answer, err)
+		}
+		answer.Body.Close()
+		return answer.Header.Get("Acp-Connection-Id")
+	}
+	id := send("POST", "", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
+	t.Cleanup(func() { send("DELETE", id, "", "") })
+	send("POST", id, "", `{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}`)
+	send("POST", id, "session-1", `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"session-1","prompt":[{"type":"text","text":"count 60000"}]}}`)
 }

@@ -7,8 +7,11 @@ import (
 )
 
 const (
-	keepBytes   = 256 << 10        // of sent events a stream keeps for a client that comes back
+	keepBytes   = 256 << 10        // of sent events a stream keeps for a client that comes back,
+	keepFew     = 32 << 10         // or so many when the streams of a server
+	keepAll     = 32 << 20         // keep more than this together
 	batchBytes  = 64 << 10         // sent before a flush
+	idleBytes   = 4 << 10          // of buffer kept while there is nothing to send
 	keepAlive   = 15 * time.Second // between comments on an idle stream
 	overhead    = 64               // bytes a queued event counts beside its text
 	takeOverFor = 5 * time.Second  // for a stale receiver to let go
@@ -28,7 +31,7 @@ type mailbox struct {
 	events   []event // events[:next] were sent
 	next     int
 	first    uint64 // number of events[0]; numbers start at 1
-	kept     int    // bytes of events[:next]
+	kept     int    // bytes of events[:next], with overhead
 	receiver *receiver
 	wake     chan struct{} // holds one
 }
@@ -76,7 +79,7 @@ func (m *mailbox) seek(id uint64) bool {
 	}
 	to := int(id + 1 - m.first)
 	for _, e := range m.events[to:m.next] {
-		m.kept -= len(e.msg)
+		m.keep(-len(e.msg) - overhead)
 		m.c.queued += len(e.msg) + overhead
 	}
 	m.next = to
@@ -86,13 +89,17 @@ func (m *mailbox) seek(id uint64) bool {
 // advance notes that n events were sent.
 func (m *mailbox) advance(n int) {
 	for _, e := range m.events[m.next : m.next+n] {
-		m.kept += len(e.msg)
+		m.keep(len(e.msg) + overhead)
 		m.c.queued -= len(e.msg) + overhead
 	}
 	m.next += n
+	limit := keepBytes
+	if m.c.s.kept.Load() > keepAll {
+		limit = keepFew
+	}
 	drop := 0
-	for ; drop < m.next && (m.kept > keepBytes || m.next-drop > keepBytes/overhead); drop++ {
-		m.kept -= len(m.events[drop].msg)
+	for ; drop < m.next && m.kept > limit; drop++ {
+		m.keep(-len(m.events[drop].msg) - overhead)
 	}
 	if drop > 0 {
 		rest := copy(m.events, m.events[drop:])
@@ -100,6 +107,15 @@ func (m *mailbox) advance(n int) {
 		m.events, m.next, m.first = m.events[:rest], m.next-drop, m.first+uint64(drop)
 	}
 	m.c.progressed()
+}
+
+// keep counts bytes of sent events. What a connection that is over keeps goes
+// with it.
+func (m *mailbox) keep(n int) {
+	m.kept += n
+	if !m.c.over {
+		m.c.s.kept.Add(int64(n))
+	}
 }
 
 // batch returns the events to send now. An event that waits for another stream
@@ -162,9 +178,6 @@ func (m *mailbox) serve(w http.ResponseWriter, r *http.Request, me *receiver) {
 			if !c.s.send(w, out, buf) {
 				return
 			}
-			if cap(buf) > 4*batchBytes {
-				buf = nil
-			}
 			c.mu.Lock()
 			if m.receiver == me {
 				m.advance(len(events))
@@ -174,6 +187,9 @@ func (m *mailbox) serve(w http.ResponseWriter, r *http.Request, me *receiver) {
 		}
 		if over {
 			return
+		}
+		if cap(buf) > idleBytes {
+			buf = nil
 		}
 		var late <-chan time.Time
 		if held == nil {

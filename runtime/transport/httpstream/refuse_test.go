@@ -184,6 +184,7 @@ func TestRequestsOfAConnection(t *testing.T) {
 		{"a session method", "s", prompt, 202},
 		{"its id again", "s", prompt, 400},
 		{"a session method without params", "", `{"jsonrpc":"2.0","id":3,"method":"session/prompt"}`, 400},
+		{"a session method of version 2 without params", "", `{"jsonrpc":"2.0","id":3,"method":"tool_call/cancel"}`, 400},
 		{"a connection method with a header", "t", `{"jsonrpc":"2.0","id":4,"method":"session/list","params":{}}`, 202},
 		{"an extension with a session", "", `{"jsonrpc":"2.0","id":5,"method":"_x","params":{"sessionId":"s"}}`, 400},
 		{"an extension", "", `{"jsonrpc":"2.0","id":6,"method":"_x","params":{}}`, 202},

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -60,6 +61,7 @@ type Server struct {
 	conns   map[string]*serverConn
 	closing bool
 	running sync.WaitGroup
+	kept    atomic.Int64 // bytes of sent events, for clients that come back
 	base    context.Context
 	stop    context.CancelFunc
 }

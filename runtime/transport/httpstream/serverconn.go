@@ -39,6 +39,7 @@ type serverConn struct {
 
 	mu       sync.Mutex
 	streams  map[string]*mailbox // by session; "" is that of the connection
+	over     bool                // nothing more is counted in what the server keeps
 	queued   int                 // bytes that wait to be sent
 	progress chan struct{}       // closed and replaced when something was sent
 	routes   map[string]string   // client's requests: the session their answer goes to
@@ -67,6 +68,12 @@ func newServerConn(s *Server, id, initKey string) *serverConn {
 	context.AfterFunc(c.ctx, func() {
 		c.idle.Stop()
 		s.forget(c)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, m := range c.streams {
+			m.keep(-m.kept)
+		}
+		c.over = true
 	})
 	return c
 }
@@ -173,6 +180,7 @@ func (c *serverConn) open(session string) *mailbox {
 	if len(c.streams) >= maxStreams {
 		for id, m := range c.streams {
 			if id != "" && m.receiver == nil && !m.waiting() {
+				m.keep(-m.kept)
 				delete(c.streams, id)
 				break
 			}

@@ -20,6 +20,7 @@ const (
 	firstPause = 100 * time.Millisecond
 	longPause  = 3 * time.Second
 	quiet      = 50 * time.Millisecond // without an event, a replay is over
+	beginning  = "0"                   // the id before that of the first event
 )
 
 // How streams end.
@@ -27,6 +28,7 @@ var (
 	errCut    = fmt.Errorf("the event stream was cut off: %w", io.ErrUnexpectedEOF)
 	errOver   = fmt.Errorf("the event stream of the session ended: %w", io.EOF)
 	errClosed = errors.New("the session was closed")
+	errMissed = errors.New("the event stream does not begin at its beginning")
 )
 
 // stream is one event stream of a connection.
@@ -34,6 +36,7 @@ type stream struct {
 	c       *client
 	session string // "" for that of the connection
 	attach  bool   // the session may not be there yet: refusals pass
+	first   bool   // of its session on this connection: it begins with event 1
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 	opened  chan struct{} // closed when the first attempt is through
@@ -41,6 +44,7 @@ type stream struct {
 	lastID  string
 	retry   time.Duration
 	mark    atomic.Int64 // changes with each event
+	gap     bool         // it ended where events of it may be missing; set before done
 }
 
 // open returns the stream of a session, starting it when there is none.
@@ -51,7 +55,7 @@ func (c *client) open(session string, attach bool) *stream {
 	if s != nil {
 		return s
 	}
-	s = &stream{c: c, session: session, attach: attach, opened: make(chan struct{}), done: make(chan struct{})}
+	s = &stream{c: c, session: session, attach: attach, first: !c.streamed[session], opened: make(chan struct{}), done: make(chan struct{})}
 	s.ctx, s.stop = context.WithCancelCause(c.ctx)
 	if c.ctx.Err() != nil {
 		close(s.opened)
@@ -73,12 +77,17 @@ func (s *stream) run() {
 	if c.streams[s.session] == s {
 		delete(c.streams, s.session)
 	}
+	if s.lastID != "" {
+		c.streamed[s.session] = true
+	}
 	c.mu.Unlock()
 	s.isOpen()
 	switch {
 	case c.ctx.Err() != nil:
-	case s.session != "":
+	case s.session != "" && !s.gap:
 		c.failSession(s.session, lost(err))
+	case s.session != "":
+		c.cancel(err) // so that the session is loaded on the next one
 	default:
 		s.awaitOthers()
 		c.cancel(err)
@@ -116,8 +125,8 @@ func (s *stream) awaitOthers() {
 
 // receive opens the stream and reads it, again and again while there is hope.
 // Without numbered events it cannot go on where it was cut: that ends the
-// connection, or the calls that wait for the stream of a session. It returns
-// why it is over.
+// connection, or the calls that wait for the stream of a session. With them it
+// should, so a server that refuses leaves a gap. It returns why it is over.
 func (s *stream) receive() error {
 	ended := error(nil) // how the last attempt that got anywhere ended
 	for failed := 0; ; {
@@ -140,11 +149,16 @@ func (s *stream) receive() error {
 				failed = 0
 			}
 		case ended != nil && refused && status.Status == http.StatusNotFound:
-			return ended // the connection is over, in order
-		case refused && !passing(status.Status) && !(s.attach && ended == nil && status.Status/100 == 4):
+			s.gap = s.lastID != "" && ended != io.EOF
+			return ended // the connection is over, maybe in order
+		case refused && status.Status == http.StatusConflict && s.first && s.lastID == "" && failed > 0:
+			s.lastID = beginning // the server believes in an earlier attempt
+		case refused && !passing(status.Status) && !(ended != nil && status.Status/100 == 5) && !(s.attach && ended == nil && status.Status/100 == 4):
+			s.gap = s.lastID != "" && ended != nil
 			return err
 		}
 		if failed++; failed >= attempts {
+			s.gap = s.lastID != "" && ended != nil
 			return err
 		}
 		pause := min(firstPause<<(failed-1), longPause)
@@ -202,6 +216,10 @@ func (s *stream) once() (opened bool, err error) {
 	}
 	if s.lastID == "" { // a server that numbers its events tells where it begins
 		s.lastID = answer.Header.Get(headerLastEvent)
+		if s.first && s.lastID != "" && s.lastID != beginning { // what an attempt that failed was sent is lost
+			s.lastID = beginning
+			return false, errMissed
+		}
 	}
 	s.isOpen()
 	in := newEvents(answer.Body, c.max)

@@ -130,6 +130,24 @@ func (c *conn) SetMaxMessage(n int) {
 	}
 }
 
+var _ transport.Progress = (*conn)(nil)
+
+// Received implements transport.Progress, as far as the transport does.
+func (c *conn) Received() (mark uint64, inside bool) {
+	if p, ok := c.Transport.(transport.Progress); ok {
+		return p.Received()
+	}
+	return 0, false
+}
+
+// Sent implements transport.Progress, as far as the transport does.
+func (c *conn) Sent() (mark uint64) {
+	if p, ok := c.Transport.(transport.Progress); ok {
+		return p.Sent()
+	}
+	return 0
+}
+
 // Write implements transport.Transport.
 func (c *conn) Write(msg []byte) error {
 	if e, err := envelope.Parse(msg); err == nil && e.Method != "" {

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -202,4 +204,35 @@ func FuzzRewrite(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestAMappedTransportTellsItsProgress(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	c := Wrap(transport.NewStream(r, io.Discard), mustParse(t, "/a=/b")...)
+	p := c.(transport.Progress)
+	before, inside := p.Received()
+	if inside {
+		t.Error("inside a message before there is any")
+	}
+	sent := p.Sent()
+	if err := c.Write([]byte("{}")); err != nil || p.Sent() == sent {
+		t.Error("what was sent does not count:", err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		c.Read(nil)
+		close(ended)
+	}()
+	w.Write([]byte(`{"jsonrpc":`))
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+		if after, inside := p.Received(); inside && after != before {
+			break
+		} else if time.Now().After(end) {
+			t.Fatal(after, inside)
+		}
+	}
+	w.Write([]byte("1}\n"))
+	<-ended
+	c.Close()
 }

@@ -3,10 +3,12 @@ package websocket_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	ws "github.com/coder/websocket"
 
@@ -147,5 +149,41 @@ func TestTheCloseOfThePeerFailsPendingCalls(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		conn.Close()
+	}
+}
+
+// T22 of the conformance list.
+func TestAPeerThatStopsInsideAMessageIsReported(t *testing.T) {
+	t.Parallel()
+	faults, goOn := make(chan runtime.Fault, 4), make(chan struct{})
+	link := peer(t, func(ctx context.Context, c *ws.Conn) {
+		w, err := c.Writer(ctx, ws.MessageText)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		io.WriteString(w, `{"jsonrpc":"2.0","method":"_x","params":{"x":"`+strings.Repeat("x", 100_000))
+		<-goOn
+		io.WriteString(w, `"}}`)
+		w.Close()
+		c.Read(ctx)
+	})
+	conn := runtime.NewConn(link, nil, runtime.Options{
+		Limits:  runtime.Limits{Stall: 60 * time.Millisecond},
+		OnFault: func(f runtime.Fault) { faults <- f },
+	})
+	defer conn.Close()
+	for _, want := range []runtime.FaultKind{runtime.FaultStalled, runtime.FaultUnknownMethod} {
+		select {
+		case f := <-faults:
+			if f.Kind != want {
+				t.Fatalf("reported %v: %v", f.Kind, f.Err)
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatalf("no %v", want)
+		}
+		if want == runtime.FaultStalled {
+			close(goOn)
+		}
 	}
 }

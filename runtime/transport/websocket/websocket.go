@@ -54,6 +54,7 @@ type conn struct {
 	reading atomic.Bool
 	mark    atomic.Uint64
 	inside  atomic.Bool
+	sent    atomic.Uint64
 	code    websocket.StatusCode // to close with, when nothing is wrong
 	status  atomic.Int32         // to close with
 	once    sync.Once
@@ -72,8 +73,13 @@ func newConn(ws *websocket.Conn, code websocket.StatusCode) *conn {
 // SetMaxMessage implements transport.Limiter.
 func (c *conn) SetMaxMessage(n int) { c.max = n }
 
-// Partial implements transport.Progress.
-func (c *conn) Partial() (uint64, bool) { return c.mark.Load(), c.inside.Load() }
+var _ transport.Progress = (*conn)(nil)
+
+// Received implements transport.Progress.
+func (c *conn) Received() (uint64, bool) { return c.mark.Load(), c.inside.Load() }
+
+// Sent implements transport.Progress. A message counts when it is sent whole.
+func (c *conn) Sent() uint64 { return c.sent.Load() }
 
 // Read implements transport.Transport.
 func (c *conn) Read(buf []byte) ([]byte, error) {
@@ -153,6 +159,7 @@ func (c *conn) Write(msg []byte) error {
 	if err := c.ws.Write(c.ctx, websocket.MessageText, msg); err != nil {
 		return c.ending(err)
 	}
+	c.sent.Add(1)
 	return nil
 }
 

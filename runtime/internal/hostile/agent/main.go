@@ -1,6 +1,9 @@
+//go:build unix
+
 // Command agent misbehaves as the script in HERMES_HOSTILE says, a step a line:
 //
 //	hear [METHOD]        read messages up to one with that method; $ID is its id
+//	obey                 hear a prompt, and do the steps in its _meta.steps
 //	say TEXT             write a line
 //	put TEXT             write a quoted Go string as it is
 //	part FILE N          write the first N bytes of a file
@@ -46,16 +49,22 @@ func main() {
 			i = -1
 			continue
 		}
-		if err := p.step(verb, strings.ReplaceAll(rest, "$ID", p.id)); err != nil {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", steps[i], err)
-			os.Exit(99)
-		}
+		p.do(steps[i], verb, rest)
+	}
+}
+
+func (p *player) do(line, verb, rest string) {
+	if err := p.step(verb, strings.ReplaceAll(rest, "$ID", p.id)); err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", line, err)
+		os.Exit(99)
 	}
 }
 
 type player struct {
 	in *bufio.Reader
 	id string // of the last request
+
+	steps []string // it brought
 }
 
 func (p *player) step(verb, rest string) error {
@@ -65,6 +74,14 @@ func (p *player) step(verb, rest string) error {
 	case "":
 	case "hear":
 		return p.hear(rest)
+	case "obey":
+		if err := p.hear("session/prompt"); err != nil {
+			return err
+		}
+		for _, line := range p.steps {
+			verb, rest, _ := strings.Cut(line, " ")
+			p.do(line, verb, rest)
+		}
 	case "say":
 		return write(rest + "\n")
 	case "put":
@@ -126,7 +143,8 @@ func (p *player) step(verb, rest string) error {
 		c.Env = []string{scriptEnv + "=deaf\nwait 1h"}
 		return c.Start()
 	case "freeze":
-		return syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+		time.Sleep(time.Hour) // another thread may be the first to stop
 	case "kill":
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		time.Sleep(time.Hour)
@@ -149,13 +167,16 @@ func (p *player) hear(method string) error {
 		var m struct {
 			ID     json.RawMessage
 			Method string
+			Params struct {
+				Meta struct{ Steps []string } `json:"_meta"`
+			}
 		}
 		if err := json.Unmarshal(bytes.TrimSpace(line), &m); err != nil {
 			return err
 		}
 		if method == "" || m.Method == method {
 			if m.ID != nil {
-				p.id = string(m.ID)
+				p.id, p.steps = string(m.ID), m.Params.Meta.Steps
 			}
 			return nil
 		}

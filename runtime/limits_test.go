@@ -1,0 +1,131 @@
+package runtime_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/terminal"
+)
+
+// TestDefaultLimits holds every limit against its documented number.
+func TestDefaultLimits(t *testing.T) {
+	t.Parallel()
+	c, _ := dial(t, nil, runtime.Options{})
+	want := runtime.Limits{
+		Message: 64 << 20, Notice: 8 << 20,
+		Depth: 512, SendDepth: 100,
+		Messages: 10_000, Bytes: 64 << 20, Ahead: 4,
+		QueueMessages: 10_000, QueueBytes: 64 << 20,
+		Requests: 1024, Questions: 64, ID: 1024,
+		Stall: 60 * time.Second, Initialize: 30 * time.Second, NewSession: 60 * time.Second, Grace: time.Second,
+	}
+	if got := runtime.LimitsOf(c); got != want {
+		t.Errorf("defaults are %+v, want %+v", got, want)
+	}
+	for name, bytes := range map[string][2]int{
+		"all connections":         {runtime.DefaultBudget, 256 << 20},
+		"stderr":                  {agent.StderrTail, 256 << 10},
+		"a line of stderr":        {agent.StderrLine, 8 << 10},
+		"output of a terminal":    {terminal.DefaultMaxOutput, 1 << 20},
+		"a file an agent reads":   {files.DefaultMaxRead, 10 << 20},
+		"what is set stays as is": {runtime.LimitsOf(small(t)).Message, 7},
+	} {
+		if bytes[0] != bytes[1] {
+			t.Errorf("%s: %d bytes, want %d", name, bytes[0], bytes[1])
+		}
+	}
+}
+
+func small(t *testing.T) *runtime.Conn {
+	c, _ := dial(t, nil, runtime.Options{Limits: runtime.Limits{Message: 7}})
+	return c
+}
+
+func TestDefaultRestarts(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var pauses []time.Duration
+		s := agent.Supervise(agent.Command{Path: "/nonexistent/agent"}, agent.Restarts{
+			OnPause: func(_ int, pause time.Duration, _ error) { pauses = append(pauses, pause) },
+		})
+		var spent *agent.RestartError
+		for range 6 {
+			if _, err := s.Start(t.Context()); errors.As(err, &spent) {
+				break
+			}
+		}
+		if spent == nil || spent.Restarts != 4 || spent.Within != 3*time.Minute {
+			t.Fatalf("ended with %+v", spent)
+		}
+		for i, p := range pauses {
+			if least := 500 * time.Millisecond << i; p < least || p > least*3/2 || p > 8*time.Second {
+				t.Errorf("pause %d is %v", i, p)
+			}
+		}
+	})
+}
+
+func TestInitializeAndNewSessionAreNotWaitedForForEver(t *testing.T) {
+	t.Parallel()
+	const for30, for60 = 30 * time.Second, 60 * time.Second
+	for _, test := range []struct {
+		name, method string
+		limits       runtime.Limits
+		deadline     time.Duration // of the caller; 0: none
+		want         time.Duration // 0: the caller's deadline ends it
+	}{
+		{"initialize", "initialize", runtime.Limits{}, 0, for30},
+		{"session/new", "session/new", runtime.Limits{}, 0, for60},
+		{"set", "session/new", runtime.Limits{NewSession: time.Hour}, 0, time.Hour},
+		{"for ever", "initialize", runtime.Limits{Initialize: -1}, 0, 0},
+		{"longer deadline", "initialize", runtime.Limits{}, 2 * time.Minute, 0},
+		{"shorter deadline", "session/new", runtime.Limits{}, time.Second, 0},
+		{"login", "authenticate", runtime.Limits{}, 0, 0},
+		{"prompt", "session/prompt", runtime.Limits{}, 0, 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				c, w := dial(t, nil, runtime.Options{Limits: test.limits})
+				ctx, cancel := context.WithCancel(t.Context())
+				if test.deadline > 0 {
+					ctx, cancel = context.WithTimeout(t.Context(), test.deadline)
+				}
+				defer cancel()
+				go func() {
+					w.Read(nil)
+					if test.want == 0 && test.deadline == 0 {
+						time.Sleep(24 * time.Hour)
+						cancel()
+					}
+				}()
+				began := time.Now()
+				err := c.Call(ctx, test.method, raw("{}"), nil)
+				took := time.Since(began)
+				var limit *runtime.TimeoutError
+				switch isLimit := errors.As(err, &limit); {
+				case test.want == 0 && isLimit:
+					t.Errorf("ended after %v: %v", took, err)
+				case test.want == 0 && test.deadline > 0 && (took != test.deadline || !errors.Is(err, context.DeadlineExceeded)):
+					t.Errorf("ended after %v: %v", took, err)
+				case test.want == 0 && test.deadline == 0 && !errors.Is(err, context.Canceled):
+					t.Errorf("ended after %v: %v", took, err)
+				case test.want > 0 && (!isLimit || took != test.want || !errors.Is(err, context.DeadlineExceeded)):
+					t.Errorf("ended after %v: %v", took, err)
+				case test.want > 0 && err.Error() != test.method+": not answered within "+test.want.String():
+					t.Error(err)
+				}
+				cancelled := w.hear()
+				if want := `{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`; cancelled != want {
+					t.Errorf("the peer was sent %s", cancelled)
+				}
+			})
+		})
+	}
+}
