@@ -11,7 +11,7 @@ func TestAConnectionThatFailsSaysWhy(t *testing.T) {
 		{"missing", "start", "start", "no-such-program"},
 		{"help", "initialize", "initialize", "Usage: agent [OPTIONS]"},
 		{"exit", "initialize", "initialize", "no licence found"},
-		{"version", "initialize", "initialize", "protocol version 9"},
+		{"version", "initialize", "initialize", "this client speaks 1, the agent 9"},
 		{"mute", "timeout", "initialize", "did not answer initialize within 300ms"},
 	}
 	inEveryNeovim(t, func(t *testing.T, e *editor) {

@@ -286,6 +286,16 @@ func (s *Services) CloseSession(id acp.SessionID) error {
 	return r.close()
 }
 
+// Workspace returns the files of an open session, for an editor that serves
+// some itself and keeps to the same rules.
+func (s *Services) Workspace(ctx context.Context, id acp.SessionID) (*files.Workspace, error) {
+	r, err := s.room(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.files, nil
+}
+
 // Close closes all sessions. Call it when the agent is gone.
 func (s *Services) Close() error {
 	s.mu.Lock()

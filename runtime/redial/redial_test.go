@@ -282,6 +282,24 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
+func TestWithoutAttemptsTheClientEndsAsTheConnectionDid(t *testing.T) {
+	t.Parallel()
+	w := new(world)
+	c, _ := w.connect(t, func(o *redial.Options) { o.Attempts = -1 })
+	w.cut()
+	<-c.Done()
+	var closed *runtime.ClosedError
+	if err := c.Err(); !errors.As(err, &closed) {
+		t.Errorf("ended with %v", err)
+	}
+	if w.dials != 1 || len(w.events) != 0 {
+		t.Errorf("%d connections, events %v", w.dials, w.events)
+	}
+	if err := c.Call(t.Context(), "x", nil, nil); !errors.As(err, &closed) {
+		t.Errorf("a later call: %v", err)
+	}
+}
+
 func TestTheFirstConnectionIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	want := errors.New("unreachable")
