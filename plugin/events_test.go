@@ -17,15 +17,7 @@ func (a *scripted) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutRespo
 	return nil, nil
 }
 
-func (a *scripted) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
-	return nil, nil
-}
-
 func (a *scripted) DeleteSession(context.Context, *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	return nil, nil
-}
-
-func (a *scripted) ResumeSession(context.Context, *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
 	return nil, nil
 }
 

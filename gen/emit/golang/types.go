@@ -2,7 +2,6 @@ package golang
 
 import (
 	"fmt"
-
 	"strings"
 
 	"github.com/dave/jennifer/jen"

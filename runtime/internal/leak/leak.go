@@ -37,6 +37,10 @@ func Main(m *testing.M) int {
 func Check(t *testing.T) {
 	t.Helper()
 	files := descriptors()
+	if left := settle(files); left != "" {
+		t.Log("not checked for leaks: an earlier test left something")
+		return
+	}
 	t.Cleanup(func() {
 		if left := settle(files); left != "" {
 			t.Error("leak: " + left)
