@@ -60,7 +60,7 @@ lint: ## Check formatting and run the linters of Go and Lua
 
 .PHONY: cross
 cross: ## Check that everything, tests too, compiles for the other systems
-	@for os in darwin windows freebsd; do GOOS=$$os go vet ./...; done
+	@for os in darwin windows; do GOOS=$$os go vet ./...; done
 
 .PHONY: fmt
 fmt: ## Format Go and Lua

@@ -14,7 +14,7 @@ type Violation struct {
 // String returns the violation in one line.
 func (v Violation) String() string {
 	if v.Pointer == "" {
-		return "/: " + v.Message
+		return v.Message
 	}
 	return v.Pointer + ": " + v.Message
 }

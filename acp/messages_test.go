@@ -42,14 +42,14 @@ func TestDecodingErrorsNameTheMember(t *testing.T) {
 		`{"sessionId":"s","update":{"sessionUpdate":"plan","sessionUpdate":"plan","entries":[]}}`:                     `/update/sessionUpdate: duplicate member`,
 		`{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[],"_vendor":[{"a":1,"\u0061":2}]}}`:             `/update/_vendor/0/a: duplicate member`,
 		`{"sessionId":"s","update":{"x":1,"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":1}}}`: `/update/content/text: want string, got number`,
-		`{"SessionId":"s"}`:    `/: missing required member "sessionId"`,
+		`{"SessionId":"s"}`:    `missing required member "sessionId"`,
 		`{"sessionId":"s",}`:   `invalid JSON at byte 17: expected a member name`,
-		`{"sessionId":"s"} {}`: `/: missing required member "sessionId"`,
+		`{"sessionId":"s"} {}`: `missing required member "sessionId"`,
 	} {
 		var v SessionNotification
 		err := v.UnmarshalJSON([]byte(text))
 		if text == `{"sessionId":"s"} {}` {
-			want = `/: missing required member "update"`
+			want = `missing required member "update"`
 		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%s\n  error %v\n  want  %s", text, err, want)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ type scripted struct {
 	mu       sync.Mutex
 	sessions int
 	cancels  int
+	ids      []acp.SessionID
 }
 
 // refuse makes this program ignore every polite way to be ended.
@@ -46,6 +48,11 @@ func playAgent(mode string) int {
 		return 3
 	case "mute":
 		time.Sleep(time.Hour)
+	case "once": // runs the first time only
+		if os.Mkdir(os.Getenv("HERMES_TEST_ONCE"), 0o700) != nil {
+			fmt.Fprintln(os.Stderr, "the database is damaged")
+			return 4
+		}
 	case "stubborn":
 		refuse()
 		defer time.Sleep(time.Hour)
@@ -83,10 +90,14 @@ func (a *scripted) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp
 		version = 9
 	}
 	caps, err := json.Marshal(p.ClientCapabilities)
+	can := &acp.AgentCapabilities{LoadSession: a.mode != "forgetful"}
+	if a.mode == "resume" {
+		can.SessionCapabilities = &acp.SessionCapabilities{Resume: &acp.SessionResumeCapabilities{}}
+	}
 	return &acp.InitializeResponse{
 		ProtocolVersion:   version,
 		AgentInfo:         &acp.Implementation{Name: "scripted", Version: "1"},
-		AgentCapabilities: &acp.AgentCapabilities{LoadSession: true},
+		AgentCapabilities: can,
 		Meta:              append(append([]byte(`{"caps":`), caps...), '}'),
 	}, err
 }
@@ -102,6 +113,10 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 	a.mu.Lock()
 	a.sessions++
 	id := acp.SessionID("s" + strconv.Itoa(a.sessions))
+	if a.mode == "mixed" {
+		id += acp.SessionID("-" + strconv.Itoa(os.Getpid()))
+	}
+	a.ids = append(a.ids, id)
 	a.mu.Unlock()
 	// Real agents tell their commands before the client knows the session.
 	err := a.update(ctx, id, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "plan", Description: "Plan"}}})
@@ -149,6 +164,14 @@ func (a *scripted) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (
 	return nil, err
 }
 
+func (a *scripted) ResumeSession(context.Context, *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
+	return nil, nil
+}
+
+func (a *scripted) CloseSession(context.Context, *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	return nil, nil
+}
+
 func (a *scripted) SetSessionMode(ctx context.Context, p *acp.SetSessionModeRequest) (*acp.SetSessionModeResponse, error) {
 	time.Sleep(50 * time.Millisecond)
 	return nil, a.update(ctx, p.SessionID, &acp.CurrentModeUpdate{CurrentModeID: p.ModeID})
@@ -185,6 +208,17 @@ func (a *scripted) update(ctx context.Context, id acp.SessionID, u acp.SessionUp
 }
 
 func (a *scripted) say(ctx context.Context, id acp.SessionID, text string) error {
+	if a.mode == "mixed" {
+		a.mu.Lock()
+		ids := slices.Clone(a.ids)
+		a.mu.Unlock()
+		for _, other := range ids {
+			if err := a.update(ctx, other, (*acp.AgentMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: text}})); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	return a.update(ctx, id, (*acp.AgentMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: text}}))
 }
 
@@ -234,7 +268,7 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		}
 		return err
 	case "RAW": // an update as it is
-		return a.conn.Notify(ctx, "session/update", rawParams(strings.ReplaceAll(rest, "$ID", string(id))))
+		return a.conn.Notify(ctx, "session/update", acp.Raw(strings.ReplaceAll(rest, "$ID", string(id))))
 	case "BROKEN":
 		a.stdout.WriteString(rest + "\n")
 		return nil
@@ -298,10 +332,36 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			Options: []acp.PermissionOption{{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}},
 		})
 		return a.report(ctx, id, "MAYRUN", r, err)
+	case "CALL": // any method with any params
+		method, params, _ := strings.Cut(rest, " ")
+		var r acp.Raw
+		err := a.conn.Call(ctx, method, acp.Raw(params), &r)
+		return a.report(ctx, id, "CALL", acp.Raw(r), err)
+	case "NOTIFY":
+		method, params, _ := strings.Cut(rest, " ")
+		return a.conn.Notify(ctx, method, acp.Raw(params))
+	case "EXEC": // a program with arguments
+		words := strings.Fields(rest)
+		return a.command(ctx, id, words[0], words[1:]...)
+	case "MAY": // kind path: announces a tool call and asks about it by its id
+		kind, path, _ := strings.Cut(rest, " ")
+		call := acp.ToolCallID("may " + rest)
+		err := a.update(ctx, id, &acp.ToolCall{ToolCallID: call, Title: rest, Kind: acp.Some(acp.ToolKind(kind)), Locations: []acp.ToolCallLocation{{Path: path}}})
+		if err != nil {
+			return err
+		}
+		r, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: call},
+			Options: []acp.PermissionOption{
+				{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce},
+				{OptionID: "no", Name: "No", Kind: acp.PermissionOptionKindRejectOnce},
+			},
+		})
+		return a.report(ctx, id, "MAY", r, err)
 	case "EXT":
-		var r rawResult
-		err := a.conn.Call(ctx, rest, rawParams(`{"x":1}`), &r)
-		return a.report(ctx, id, "EXT", rawParams(r), err)
+		var r acp.Raw
+		err := a.conn.Call(ctx, rest, acp.Raw(`{"x":1}`), &r)
+		return a.report(ctx, id, "EXT", acp.Raw(r), err)
 	case "WITHDRAW": // asks, then no longer wants to know
 		short, stop := context.WithTimeout(ctx, 100*time.Millisecond)
 		defer stop()

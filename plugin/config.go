@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/permission"
 )
 
 // config is what Lua's setup gives the host.
@@ -16,7 +17,15 @@ type config struct {
 	Agents      map[string]command `json:"agents"`
 	Permissions permissions        `json:"permissions"`
 	Timeouts    timeouts           `json:"timeouts"`
+	Reconnect   reconnect          `json:"reconnect"`
 	Traffic     bool               `json:"traffic"` // somebody listens to TrafficMessage
+}
+
+// reconnect says which connections are made again when they break: those to
+// agents that run elsewhere, unless false, and those to agents started here.
+type reconnect struct {
+	Remote  *bool `json:"remote"`
+	Process bool  `json:"process"`
 }
 
 // permissions switch whole capabilities off; nil means on.
@@ -26,6 +35,9 @@ type permissions struct {
 	Terminal    runAccess `json:"terminal_access"`
 	Requests    *bool     `json:"request_permissions"`
 	Elicitation *bool     `json:"elicitation"`
+
+	Rules    []permission.Rule `json:"rules"`    // in force while the configuration has them
+	Remember string            `json:"remember"` // file of the rules that are kept; empty: none is
 }
 
 // runAccess is whether agents may run commands: true, false or "ask". The zero
@@ -81,20 +93,36 @@ type command struct {
 	InheritEnv bool     `json:"inherit_env"`
 
 	remote
-	Quirks quirks `json:"quirks"`
+	Quirks    quirks `json:"quirks"`
+	Reconnect *bool  `json:"reconnect"` // in place of config.Reconnect
 
 	Install string `json:"-"` // what to do when the program is missing
 }
+
+// missingEmpty is the value of quirks.MissingFile that answers with no text.
+const missingEmpty = "empty"
 
 // quirks are what to do differently for an agent.
 type quirks struct {
 	// MissingFile is the answer to reading a file that is not there: "error",
 	// or "empty" for agents that create a file only after they have read it.
 	MissingFile string `json:"missing_file"`
-	// OneSession: the agent mixes up the sessions of its process, so that there
-	// may be one only. Nil: no, unless the preset says so.
+	// OneSession: the agent mixes its sessions up and gets a process for each.
 	OneSession *bool `json:"one_session"`
+	// IgnoresEOF: the agent does not end with its input.
+	IgnoresEOF *bool `json:"ignores_eof"`
 }
+
+// over returns q with the members that o sets replaced.
+func (q quirks) over(o quirks) quirks {
+	return quirks{
+		MissingFile: cmp.Or(o.MissingFile, q.MissingFile),
+		OneSession:  cmp.Or(o.OneSession, q.OneSession),
+		IgnoresEOF:  cmp.Or(o.IgnoresEOF, q.IgnoresEOF),
+	}
+}
+
+func isTrue(p *bool) bool { return p != nil && *p }
 
 // over returns c with the members that o sets replaced; env is merged.
 func (c command) over(o command) command {
@@ -102,8 +130,8 @@ func (c command) over(o command) command {
 		c.Command, c.Args, c.remote = o.Command, nil, remote{}
 	}
 	c.remote = c.remote.over(o.remote)
-	c.Quirks.MissingFile = cmp.Or(o.Quirks.MissingFile, c.Quirks.MissingFile)
-	c.Quirks.OneSession = cmp.Or(o.Quirks.OneSession, c.Quirks.OneSession)
+	c.Reconnect = cmp.Or(o.Reconnect, c.Reconnect)
+	c.Quirks = c.Quirks.over(o.Quirks)
 	if o.Args != nil {
 		c.Args = o.Args
 	}
@@ -119,6 +147,19 @@ func (c command) over(o command) command {
 	maps.Copy(env, o.Env)
 	c.Env = env
 	return c
+}
+
+// reconnects reports whether the connection to c is made again when it breaks.
+func (h *Host) reconnects(c command) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case c.Reconnect != nil:
+		return *c.Reconnect
+	case c.isRemote():
+		return on(h.config.Reconnect.Remote)
+	}
+	return h.config.Reconnect.Process
 }
 
 // resolve finds the command for an agent: what connect was given, over what
@@ -153,6 +194,7 @@ func (h *Host) setup(c config) error {
 	h.mu.Lock()
 	h.config = c
 	h.mu.Unlock()
+	h.configureRules(c.Permissions)
 	h.traffic.Store(c.Traffic)
 	return nil
 }

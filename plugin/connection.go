@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/agent"
+	services "github.com/hermes-nvim/hermes/runtime/client"
+	"github.com/hermes-nvim/hermes/runtime/redial"
 )
 
 // States of a connection, as StateChanged and hermes.state() show them.
@@ -17,6 +21,7 @@ const (
 	stateStarting     = "starting"
 	stateInitializing = "initializing"
 	stateReady        = "ready"
+	stateReconnecting = "reconnecting" // it broke, and is made again
 	stateClosing      = "closing"
 )
 
@@ -28,12 +33,17 @@ type connection struct {
 	ctx  context.Context // ends with stop or when the agent is gone
 	end  context.CancelCauseFunc
 	over chan struct{} // closed when everything is cleaned up
+	up   chan struct{} // closed when wire and init are set
+	wire *redial.Client
+	proc atomic.Pointer[agent.Process] // the current or last one; nil when the agent runs elsewhere
+
+	services *services.Services // files and terminals, when Neovim leaves them to the host
 
 	mu       sync.Mutex
 	state    string
-	link     *link         // nil until the process runs
 	init     []byte        // answer to initialize, for connect calls that come later
 	waiting  []func(error) // operations that came before ready, in order
+	flushing bool          // they are being let go
 	sessions map[acp.SessionID]*session
 	ending   bool
 	tapped   atomic.Int64                                 // messages seen
@@ -43,6 +53,31 @@ type connection struct {
 	err      error                                        // why it is over
 	faults   map[runtime.FaultKind]int
 	login    chan struct{} // closed when the last login or logout is answered; nil before one
+
+	main    *connection   // the one Neovim knows; nil when this is it
+	others  []*connection // those below it
+	claimed bool          // it has a session, or is about to
+}
+
+func newConnection(ctx context.Context, h *Host, name string, cmd command) *connection {
+	c := &connection{
+		host:     h,
+		name:     name,
+		cmd:      cmd,
+		over:     make(chan struct{}),
+		up:       make(chan struct{}),
+		state:    stateDisconnected,
+		sessions: make(map[acp.SessionID]*session),
+		early:    make(map[acp.SessionID][]*acp.SessionNotification),
+		known:    make(chan struct{}),
+		faults:   make(map[runtime.FaultKind]int),
+	}
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	c.services = c.newServices()
+	// Together with the agent, not after it: Neovim may be gone, and then there
+	// is little time.
+	context.AfterFunc(c.ctx, func() { c.services.Close() })
+	return c
 }
 
 type connectOp struct {
@@ -72,18 +107,7 @@ func (h *Host) connect(id string, p connectOp) error {
 			str("error", err.Error()).json()))
 		return err
 	}
-	c := &connection{
-		host:     h,
-		name:     p.Agent,
-		cmd:      cmd,
-		over:     make(chan struct{}),
-		state:    stateDisconnected,
-		sessions: make(map[acp.SessionID]*session),
-		early:    make(map[acp.SessionID][]*acp.SessionNotification),
-		known:    make(chan struct{}),
-		faults:   make(map[runtime.FaultKind]int),
-	}
-	c.ctx, c.end = context.WithCancelCause(h.ctx)
+	c := newConnection(h.ctx, h, p.Agent, cmd)
 	h.mu.Lock()
 	h.connections[p.Agent] = c
 	h.mu.Unlock()
@@ -102,7 +126,10 @@ func (c *connection) finishConnect(id string, err error) {
 		c.host.fail(id, err)
 		return
 	}
-	c.host.done(id, c.init)
+	c.mu.Lock()
+	init := c.init
+	c.mu.Unlock()
+	c.host.done(id, init)
 }
 
 // run brings the agent up, waits for its end and cleans up.
@@ -111,84 +138,107 @@ func (c *connection) run() {
 	if err != nil {
 		c.setEnding()
 		c.finish(err)
-		c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
-			str("error", err.Error()).json()))
+		if c.main == nil {
+			c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
+				str("error", err.Error()).json()))
+		}
 		return
 	}
 	c.becomeReady()
+	close(c.up)
 	select {
-	case <-c.link.conn.Done():
+	case <-c.wire.Done():
+		err = cause(c.wire.Err())
 	case <-c.ctx.Done():
+		err = context.Cause(c.ctx)
 	}
 	c.setEnding()
-	err = c.link.cause(context.Cause(c.ctx))
+	sessions := c.open()
 	c.finish(err)
-	// Last, so that who hears it can connect again at once.
-	c.host.queue.push(event(eventDisconnected, c.disconnected(err)))
+	c.tellEnd(err, sessions) // last, so that who hears it can connect again at once
 }
 
 func (c *connection) bringUp() (stage string, err error) {
 	c.setState(stateStarting)
-	l, err := c.dial()
-	if err != nil {
-		return "start", err
-	}
-	c.mu.Lock()
-	c.link = l
-	c.mu.Unlock()
-	c.setState(stateInitializing)
 	limit := c.host.timeouts().initialize()
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
 	defer cancel()
-	var raw rawResult
-	err = l.conn.Call(ctx, acp.MethodInitialize, c.host.initialize(), &raw)
+	c.wire, err = c.dial(ctx)
+	c.mu.Lock()
+	started := c.state == stateInitializing
+	c.mu.Unlock()
 	switch {
+	case err == nil:
+		c.noteInit()
+		if c.main == nil {
+			c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
+		}
+		return "", nil
+	case !started:
+		return "start", err
 	case errors.Is(err, context.DeadlineExceeded):
-		err = &opError{Kind: "timeout", Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: l.hint()}
-	case err != nil:
-		err = &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: l.cause(err)}
+		err = &opError{Kind: "timeout", Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: c.hint()}
 	default:
-		err = c.initialized(raw)
+		err = &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: cause(err)}
 	}
 	return "initialize", err
 }
 
-func (c *connection) initialized(raw rawResult) error {
-	var r acp.InitializeResponse
-	if err := r.UnmarshalJSON(raw); err != nil {
-		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q gave a bad answer to initialize", c.name), Cause: err}
+// reached is told that the agent runs and can be spoken to.
+func (c *connection) reached() {
+	c.mu.Lock()
+	first := c.state == stateStarting
+	c.mu.Unlock()
+	if first {
+		c.setState(stateInitializing)
 	}
-	if r.ProtocolVersion != 1 {
-		return &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q speaks protocol version %d, Hermes speaks 1", c.name, r.ProtocolVersion)}
-	}
-	c.init = r.AppendJSON(nil)
-	c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
-	return nil
+}
+
+// noteInit keeps what the agent has said of itself.
+func (c *connection) noteInit() {
+	_, agent := c.wire.Agent()
+	init := agent.AppendJSON(nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.init = init
 }
 
 // becomeReady lets the operations that waited go, in their order.
 func (c *connection) becomeReady() {
+	c.mu.Lock()
+	c.flushing = true
+	c.mu.Unlock()
 	c.setState(stateReady)
 	for {
 		c.mu.Lock()
 		list := c.waiting
-		if c.waiting = nil; len(list) == 0 {
-			c.waiting = nil
-			c.mu.Unlock()
-			return
-		}
+		c.waiting = nil
+		c.flushing = len(list) > 0
 		c.mu.Unlock()
+		if len(list) == 0 {
+			break
+		}
 		for _, f := range list {
 			f(nil)
 		}
 	}
+	for _, s := range c.open() {
+		s.resume()
+	}
+}
+
+// ready reports whether nothing waits for the agent.
+func (c *connection) ready() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state == stateReady && !c.flushing
 }
 
 // whenReady runs f once the agent is initialized, or with the reason why it
 // never will be. f must not block.
 func (c *connection) whenReady(f func(error)) {
 	c.mu.Lock()
-	if c.state != stateReady && c.err == nil || len(c.waiting) > 0 {
+	if c.err == nil && (c.state != stateReady || c.flushing) {
 		c.waiting = append(c.waiting, f)
 		c.mu.Unlock()
 		return
@@ -198,23 +248,31 @@ func (c *connection) whenReady(f func(error)) {
 	f(err)
 }
 
-func (c *connection) setState(to string) {
+func (c *connection) setState(to string) { c.setStateBecause(to, nil) }
+
+// setStateBecause is setState with a reason, nil for none.
+func (c *connection) setStateBecause(to string, reason error) {
 	c.mu.Lock()
 	from := c.state
 	c.state = to
 	c.mu.Unlock()
-	if from != to {
-		c.host.queue.push(event(eventStateChanged, new(object).str("agent", c.name).str("from", from).str("to", to).json()))
+	if from == to || c.main != nil {
+		return
 	}
+	o := new(object).str("agent", c.name).str("from", from).str("to", to)
+	if reason != nil {
+		o.str("reason", reason.Error())
+	}
+	c.host.queue.push(event(eventStateChanged, o.json()))
 }
 
 // finish fails everything that still waits and forgets the connection.
 func (c *connection) finish(err error) {
-	if c.link != nil {
+	c.end(err) // what waits for the connection must not hold up its end
+	if c.wire != nil {
 		c.setState(stateClosing)
-		c.link.conn.Close()
+		c.wire.Close()
 	}
-	c.end(err)
 	c.host.mu.Lock()
 	if c.host.connections[c.name] == c {
 		delete(c.host.connections, c.name)
@@ -227,14 +285,19 @@ func (c *connection) finish(err error) {
 	c.waiting = nil
 	sessions := c.sessions
 	c.sessions = nil
+	others := slices.Clone(c.others)
 	c.mu.Unlock()
 	c.releaseEarly()
 	for _, f := range waiting {
 		f(err)
 	}
-	for _, s := range sessions {
+	for id, s := range sessions {
+		c.host.endRules(id)
 		s.abort(err)
 		s.running.Wait() // its call has failed
+	}
+	for _, o := range others { // they end with this one
+		<-o.over
 	}
 	c.setState(stateDisconnected)
 	close(c.over)
@@ -297,7 +360,6 @@ func (h *Host) permissions() permissions {
 
 func (h *Host) initialize() *acp.InitializeRequest {
 	return &acp.InitializeRequest{
-		ProtocolVersion:    1,
 		ClientCapabilities: h.permissions().capabilities(),
 		ClientInfo:         &acp.Implementation{Name: "hermes.nvim", Title: acp.Some("Hermes"), Version: h.version},
 	}

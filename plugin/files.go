@@ -9,16 +9,6 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/files"
 )
 
-// workspace opens the roots of the session on first use.
-func (s *session) workspace() (*files.Workspace, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.files == nil && s.filesErr == nil {
-		s.files, s.filesErr = files.Open(s.roots, files.Options{KeepFormat: true})
-	}
-	return s.files, s.filesErr
-}
-
 // ReadTextFile answers with the text of a buffer, when Neovim has one, or of
 // the file.
 func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
@@ -26,18 +16,10 @@ func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 		return nil, acp.MethodNotFound(acp.MethodFsReadTextFile)
 	}
 	q := k.question(acp.MethodFsReadTextFile, p.SessionID, p)
-	ws, _, err := k.locate(ctx, p.SessionID, p.Path)
+	_, _, err := k.locate(ctx, p.SessionID, p.Path)
 	q.refuse(err)
-	return answered(ctx, k, q, func(context.Context) (*acp.ReadTextFileResponse, error) {
-		text := ""
-		if err == nil {
-			text, err = ws.ReadText(p.Path, files.Range{Line: p.Line, Limit: p.Limit})
-		}
-		missing := errors.Is(err, fs.ErrNotExist)
-		if err != nil && !(missing && k.conn.cmd.Quirks.MissingFile == "empty") {
-			return nil, fileError(err)
-		}
-		return &acp.ReadTextFileResponse{Content: text}, nil
+	return answered(ctx, k, q, func(ctx context.Context) (*acp.ReadTextFileResponse, error) {
+		return k.conn.services.ReadTextFile(ctx, p)
 	})
 }
 
@@ -90,7 +72,10 @@ func (k *client) locate(ctx context.Context, id acp.SessionID, path string) (*fi
 	if err != nil {
 		return nil, files.Location{}, err
 	}
-	ws, err := s.workspace()
+	if err := s.openRoots(); err != nil {
+		return nil, files.Location{}, err
+	}
+	ws, err := k.conn.services.Workspace(ctx, id)
 	if err != nil {
 		return nil, files.Location{}, err
 	}

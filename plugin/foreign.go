@@ -42,21 +42,18 @@ func (s *session) foreign(u acp.SessionUpdate) {
 	}
 	for _, out := range []foreignOutput{f.Output, f.Delta} {
 		if out.Data != "" && s.isForeign(out.ID) {
-			s.terminalData(out.ID, out.Data, 0)
+			s.conn.terminalData(s.id, out.ID, out.Data, 0)
 		}
 	}
 	if s.isForeign(f.Exit.ID) {
-		s.terminalExited(f.Exit.ID, terminal.Status{Code: f.Exit.Code, Signal: f.Exit.Signal})
+		s.conn.terminalExited(s.id, f.Exit.ID, terminal.Status{Code: f.Exit.Code, Signal: f.Exit.Signal})
 	}
 }
 
 func (s *session) isForeign(id acp.TerminalID) bool {
-	s.mu.Lock()
-	terms := s.terms
-	s.mu.Unlock()
-	if id == "" || terms == nil {
-		return id != ""
+	if id == "" {
+		return false
 	}
-	_, _, _, err := terms.Output(id)
+	_, err := s.conn.services.TerminalOutput(s.conn.ctx, &acp.TerminalOutputRequest{SessionID: s.id, TerminalID: id})
 	return err != nil
 }

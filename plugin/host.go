@@ -39,6 +39,7 @@ type Host struct {
 	config      config
 	connections map[string]*connection
 	work        sync.WaitGroup
+	rules       rules
 
 	traffic atomic.Bool // somebody listens to TrafficMessage
 }
@@ -158,6 +159,8 @@ func (h *Host) handle(op, id, text string) {
 		err = decodeOp(text, func(p requestOp) error { return h.notify(id, p) })
 	case "cancel":
 		err = decodeOp(text, func(p cancelOp) error { return h.cancel(id, p) })
+	case "rules":
+		err = decodeOp(text, func(p rulesOp) error { return h.changeRules(id, p) })
 	case "respond":
 		err = decodeOp(text, func(p answer) error { h.asks.answer(id, p); return nil })
 	default:

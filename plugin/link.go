@@ -2,18 +2,18 @@ package plugin
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -22,60 +22,54 @@ import (
 // heed neither must be gone, because nobody would be there to kill them.
 const politeWait = 600 * time.Millisecond
 
-// link is the way to a running agent.
-type link struct {
-	conn *runtime.Conn
-	proc *agent.Process // nil when the agent runs elsewhere
+// dial starts or reaches the agent and initializes it. The connection is made
+// again when it breaks, if the user wants that.
+func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
+	opts := redial.Options{
+		Dial: c.reach,
+		Versions: []runtime.ClientVersion{{
+			Protocol: acp.V1, Params: c.host.initialize(), Handler: handler{acp.ClientSide(&client{conn: c}), c},
+		}},
+		Conn: runtime.Options{
+			// What waits here waits for Neovim, behind the queue.
+			Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.host.timeouts().newSession()},
+			Logger:  c.host.log.With("agent", c.name),
+			OnFault: c.fault,
+			Tap:     c.tap,
+		},
+		OnEvent: c.redialled,
+	}
+	if !c.cmd.isRemote() {
+		opts.Dial = c.launcher()
+		// The supervisor makes the pauses, and allows fewer restarts than there are attempts.
+		opts.Pause, opts.LongestPause = time.Millisecond, time.Millisecond
+	}
+	if !c.host.reconnects(c.cmd) {
+		opts.Attempts = -1
+	}
+	return redial.Connect(ctx, opts)
 }
 
-// dial starts or reaches the agent and makes a connection with it.
-func (c *connection) dial() (*link, error) {
-	var proc *agent.Process
-	var way transport.Transport
-	var err error
-	if c.cmd.isRemote() {
-		way, err = c.reach()
-	} else if proc, err = c.launch(); err == nil {
-		way = proc.Transport()
-	}
-	if err != nil {
-		return nil, err
-	}
-	conn := runtime.NewConn(way, handler{acp.ClientSide(&client{conn: c}), c}, runtime.Options{
-		// What waits here waits for Neovim, behind the queue.
-		Limits:  runtime.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.host.timeouts().newSession()},
-		Logger:  c.host.log.With("agent", c.name),
-		OnFault: c.fault,
-		Tap:     c.tap,
-	})
-	return &link{conn, proc}, nil
-}
-
-// launch starts the agent's program.
-func (c *connection) launch() (*agent.Process, error) {
-	cmd := c.cmd
-	env := make([]string, 0, len(cmd.Env))
-	for _, name := range slices.Sorted(maps.Keys(cmd.Env)) {
-		env = append(env, name+"="+cmd.Env[name])
-	}
-	proc, err := agent.Start(c.ctx, agent.Command{
-		Path:       cmd.Command,
-		Args:       cmd.Args,
-		Dir:        cmd.Cwd,
-		Env:        env,
-		PassEnv:    cmd.PassEnv,
-		InheritEnv: cmd.InheritEnv,
-		OnStderr:   func(line string) { c.said("stderr", line) },
-		EOFWait:    politeWait, TermWait: politeWait, KillWait: time.Second,
-	})
-	if err != nil {
-		e := &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be started", c.name), Cause: err}
-		if cmd.Install != "" {
-			e.Cause = fmt.Errorf("%w (to install it: %s)", err, cmd.Install)
+// launcher returns what starts the agent's program, again when it has ended.
+func (c *connection) launcher() func(context.Context) (transport.Transport, error) {
+	cmd := c.cmd.process()
+	cmd.OnStderr = func(line string) { c.said("stderr", line) }
+	supervisor := agent.Supervise(cmd, agent.Restarts{})
+	return func(context.Context) (transport.Transport, error) {
+		proc, err := supervisor.Start(c.ctx) // for as long as the connection is wanted
+		if again := (*agent.RestartError)(nil); errors.As(err, &again) {
+			return nil, err
+		} else if err != nil {
+			e := &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be started", c.name), Cause: err}
+			if c.cmd.Install != "" {
+				e.Cause = fmt.Errorf("%w (to install it: %s)", err, c.cmd.Install)
+			}
+			return nil, e
 		}
-		return nil, e
+		c.proc.Store(proc)
+		c.reached()
+		return proc.Transport(), nil
 	}
-	return proc, nil
 }
 
 // said passes a line on that is not part of the protocol.
@@ -131,29 +125,36 @@ func (c *connection) tap(d runtime.Direction, msg []byte) {
 	c.host.queue.push(event(eventTrafficMessage, o.json()))
 }
 
-// cause is why the agent is gone when it is, else err.
-func (l *link) cause(err error) error {
-	if gone := l.conn.Err(); gone != nil && !errors.Is(gone, runtime.ErrClosed) {
-		var closed *runtime.ClosedError
-		if errors.As(gone, &closed) && closed.Cause != io.EOF {
-			return closed.Cause
-		}
-		return gone
+// cause is why the agent is gone when that is what err says, else err.
+func cause(err error) error {
+	var restarts *agent.RestartError
+	var gaveUp *redial.GaveUpError
+	var closed *runtime.ClosedError
+	switch {
+	case errors.As(err, &restarts):
+		return restarts
+	case errors.As(err, &gaveUp):
+		return gaveUp
+	case !errors.As(err, &closed) || errors.Is(err, runtime.ErrClosed):
+		return err
+	case errors.Is(err, io.EOF):
+		return &runtime.ClosedError{Cause: io.EOF}
 	}
-	return err
+	return cause(closed.Cause) // the end of a client holds that of its connection
 }
 
 // stderr is what the agent has last said aside from the protocol.
-func (l *link) stderr() string {
-	if l.proc == nil {
+func (c *connection) stderr() string {
+	proc := c.proc.Load()
+	if proc == nil {
 		return ""
 	}
-	return strings.TrimSpace(l.proc.Stderr())
+	return strings.TrimSpace(proc.Stderr())
 }
 
 // hint is what the agent has said aside from the protocol, nil for nothing.
-func (l *link) hint() error {
-	lines := strings.Split(l.stderr(), "\n")
+func (c *connection) hint() error {
+	lines := strings.Split(c.stderr(), "\n")
 	if last := lines[len(lines)-1]; last != "" {
 		return errors.New("stderr: " + last)
 	}
@@ -178,7 +179,7 @@ func (c *connection) disconnected(err error) []byte {
 			o.num("code", int64(exit.Code))
 		}
 	}
-	tail := c.link.stderr()
+	tail := c.stderr()
 	if tail == "" {
 		return o.strs("stderr_tail", nil).json()
 	}

@@ -8,21 +8,24 @@ import (
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
+	history "github.com/hermes-nvim/hermes/runtime/session"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
-// RequestPermission asks the user for the agent.
+// RequestPermission answers by the user's rules, or asks the user for the agent.
 func (k *client) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	s, err := k.conn.await(ctx, p.SessionID)
 	execute := err == nil && s.isExecute(p.ToolCall) // as of now: what the user will see
-	choice, err := k.permission(ctx, p)
-	if err != nil {
-		return nil, err
+	choice, ruled := k.ruled(s, p)
+	if !ruled {
+		if choice, err = k.permission(ctx, p); err != nil {
+			return nil, err
+		}
 	}
 	outcome := acp.RequestPermissionOutcome(&acp.RequestPermissionOutcomeCancelled{})
 	if choice != nil {
 		outcome = &acp.SelectedPermissionOutcome{OptionID: choice.OptionID}
-		if execute {
+		if execute && !ruled { // a rule is about this call alone
 			s.noteAllowed(choice.Kind)
 		}
 	}
@@ -73,10 +76,8 @@ func permissionChoice(p *acp.RequestPermissionRequest, v answer) (*acp.Permissio
 	if !ok {
 		return nil, nil
 	}
-	for i, o := range p.Options {
-		if o.OptionID == selected.OptionID {
-			return &p.Options[i], nil
-		}
+	if o := chosen(p, selected); o != nil {
+		return o, nil
 	}
 	return nil, fmt.Errorf("there is no option %q", selected.OptionID)
 }
@@ -86,16 +87,23 @@ func (k *client) allowed(ctx context.Context, id acp.SessionID, call acp.ToolCal
 	if !on(k.conn.host.permissions().Requests) {
 		return false, errNobodyAsked
 	}
-	// No agent can have said anything about a call of that name.
-	call.ToolCallID = acp.ToolCallID("hermes:" + rand.Text())
-	choice, err := k.permission(ctx, &acp.RequestPermissionRequest{
+	p := &acp.RequestPermissionRequest{
 		SessionID: id,
 		ToolCall:  call,
 		Options: []acp.PermissionOption{
 			{OptionID: "allow", Name: yes, Kind: acp.PermissionOptionKindAllowOnce},
 			{OptionID: "reject", Name: no, Kind: acp.PermissionOptionKindRejectOnce},
 		},
-	})
+	}
+	// No agent can have said anything about a call of that name.
+	p.ToolCall.ToolCallID = acp.ToolCallID("hermes:" + rand.Text())
+	if s, err := k.conn.session(id); err == nil && call.Kind.Or("") == acp.ToolKindExecute {
+		// A rule for edits was not made for files that others run or trust.
+		if choice, ruled := k.ruled(s, p); ruled {
+			return choice != nil && choice.OptionID == "allow", nil
+		}
+	}
+	choice, err := k.permission(ctx, p)
 	return choice != nil && choice.OptionID == "allow", err
 }
 
@@ -135,36 +143,20 @@ func (s *session) approveCommand(ctx context.Context, cmd *terminal.Command) err
 	return err
 }
 
-// maxCalls bounds the tool calls of a turn that are remembered.
-const maxCalls = 1024
+// callLimits bound the tool calls of a turn that are remembered.
+var callLimits = history.Limits{Entries: 1024, Bytes: 4 << 20}
 
-// noteCall remembers the tool calls of the turn that execute something: a
-// question about one of them need not say so again.
+// noteCall remembers the tool calls of the turn: a question about one of them
+// need not say everything again.
 func (s *session) noteCall(u acp.SessionUpdate) {
-	var id acp.ToolCallID
-	var kind acp.Opt[acp.ToolKind]
-	switch u := u.(type) {
-	case *acp.ToolCall:
-		id, kind = u.ToolCallID, u.Kind
-	case *acp.ToolCallUpdate:
-		id, kind = u.ToolCallID, u.Kind
-	}
-	if !kind.OK {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if kind.Or("") != acp.ToolKindExecute {
-		delete(s.executes, id)
-	} else if len(s.executes) < maxCalls {
-		s.executes[id] = true
+	switch u.(type) {
+	case *acp.ToolCall, *acp.ToolCallUpdate:
+		s.calls.Apply(u)
 	}
 }
 
 func (s *session) isExecute(call acp.ToolCallUpdate) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return call.Kind.Or("") == acp.ToolKindExecute || !call.Kind.OK && s.executes[call.ToolCallID]
+	return s.calls.Merge(&call).Kind.Or("") == acp.ToolKindExecute
 }
 
 // noteAllowed remembers that the user let the agent execute something in this
@@ -179,7 +171,7 @@ func (s *session) noteAllowed(choice acp.PermissionOptionKind) {
 
 // forgetAllowed begins or ends a turn; the caller holds s.mu.
 func (s *session) forgetAllowed() {
-	clear(s.executes)
+	s.calls.Reset()
 	s.executing = false
 }
 

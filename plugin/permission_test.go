@@ -101,26 +101,6 @@ func (e *editor) cwd() string {
 	return s
 }
 
-// R08 of the conformance list.
-func TestAnAgentThatMixesUpSessionsHasOneAtATime(t *testing.T) {
-	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.lua(`hermes.setup({ agents = { tester = { quirks = { one_session = true } } } })`)
-		e.openWith(`"tester"`)
-		for _, open := range []string{`create_session({ agent = "tester", cwd = "/",`, `load_session("old", { agent = "tester", cwd = "/",`} {
-			e.lua(`done.second = nil; hermes.` + open + ` on_done = finish("second") })`)
-			e.until("done.second")
-			e.is("done.second.err.kind", "invalid")
-			e.is(`done.second.err.message:find("under another name", 1, true) ~= nil`, true)
-		}
-		e.prompt("SAY still here")
-		e.is("done.turn.result.stopReason", "end_turn")
-		e.lua(`hermes.disconnect("tester", { on_done = finish("gone") })`)
-		e.until("done.gone")
-		e.lua(`done.session = nil`)
-		e.openWith(`"tester"`)
-	})
-}
-
 func TestThePresetOfGeminiReadsMissingFilesAsEmpty(t *testing.T) {
 	t.Parallel()
 	h := new(Host)

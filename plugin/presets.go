@@ -1,8 +1,11 @@
 package plugin
 
 import (
+	"cmp"
 	"sync"
+	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/preset"
 )
 
@@ -16,12 +19,29 @@ func presetOf(name string) (command, bool) {
 	if err != nil {
 		return command{}, false
 	}
+	return fromPreset(p), true
+}
+
+func fromPreset(p preset.Preset) command {
 	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install}
 	if p.Quirks.MissingFileEmpty {
-		c.Quirks.MissingFile = "empty"
+		c.Quirks.MissingFile = missingEmpty
 	}
 	if p.Quirks.OneSession {
-		c.Quirks.OneSession = &p.Quirks.OneSession
+		c.Quirks.OneSession = new(true)
 	}
-	return c, true
+	if p.Quirks.IgnoresEOF {
+		c.Quirks.IgnoresEOF = new(true)
+	}
+	return c
+}
+
+// process is the program to start.
+func (c command) process() agent.Command {
+	p := preset.Preset{Command: c.Command, Args: c.Args, Env: c.Env, Cwd: c.Cwd, PassEnv: c.PassEnv}
+	p.Quirks.IgnoresEOF = isTrue(c.Quirks.IgnoresEOF)
+	cmd := p.Process()
+	cmd.InheritEnv = c.InheritEnv
+	cmd.EOFWait, cmd.TermWait, cmd.KillWait = cmp.Or(cmd.EOFWait, politeWait), politeWait, time.Second
+	return cmd
 }

@@ -95,13 +95,12 @@ func (r remote) check(agent string) error {
 }
 
 // reach connects to an agent that runs elsewhere.
-func (c *connection) reach() (transport.Transport, error) {
-	ctx, cancel := context.WithTimeout(c.ctx, c.host.timeouts().initialize())
-	defer cancel()
+func (c *connection) reach(ctx context.Context) (transport.Transport, error) {
 	t, err := c.cmd.remote.dial(ctx)
 	if err != nil {
 		return nil, &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
 	}
+	c.reached()
 	return t, nil
 }
 

@@ -118,7 +118,7 @@ func TestTheEndOfARemoteAgentIsTold(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		done := make(chan error, 1)
 		go func() { done <- (&socket.Server{Handle: serveRemote}).Serve(ctx, l) }()
-		e.openWith(fmt.Sprintf("'far', { protocol = 'socket', path = %q }", path))
+		e.openWith(fmt.Sprintf("'far', { protocol = 'socket', path = %q, reconnect = false }", path))
 		stop()
 		if err := <-done; err != nil {
 			t.Error(err)

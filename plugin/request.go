@@ -17,18 +17,6 @@ type requestOp struct {
 // params {sessionId, modelId}, for agents that announce models with a session.
 const methodSetModel = "session/set_model"
 
-// rawResult keeps a result as the agent sent it.
-type rawResult []byte
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (r *rawResult) UnmarshalJSON(b []byte) error { return (*acp.Raw)(r).UnmarshalJSON(b) }
-
-// rawParams are params as Neovim gave them.
-type rawParams []byte
-
-// AppendJSON implements acp.Appender.
-func (r rawParams) AppendJSON(dst []byte) []byte { return append(dst, r...) }
-
 // request carries out any agent method. Some change what the host remembers.
 func (h *Host) request(id string, p requestOp) error {
 	c, err := h.connection(p.Agent)
@@ -38,9 +26,15 @@ func (h *Host) request(id string, p requestOp) error {
 	if len(p.Params) == 0 {
 		p.Params = json.RawMessage("{}")
 	}
-	r := &request{id: id, conn: c, method: p.Method}
+	r := &request{id: id, method: p.Method}
 	if err := r.prepare(p.Params); err != nil {
 		return err
+	}
+	c = c.forRequest(r.method, r.fields.SessionID)
+	r.conn = c
+	if s, err := c.session(r.fields.SessionID); err == nil && r.method == acp.MethodSessionPrompt {
+		s.prompt(newTurn(id, r.params.(*acp.PromptRequest)))
+		return nil
 	}
 	c.whenReady(func(err error) {
 		if err != nil {
@@ -60,13 +54,16 @@ func (h *Host) notify(id string, p requestOp) error {
 	if len(p.Params) == 0 {
 		p.Params = json.RawMessage("{}")
 	}
+	if session, _ := acp.SessionOf(p.Params); session != "" {
+		c = c.forRequest(p.Method, acp.SessionID(session))
+	}
 	c.whenReady(func(err error) {
 		if err != nil {
 			h.fail(id, err)
 			return
 		}
 		h.start(func() {
-			if err := c.link.conn.Notify(c.ctx, p.Method, rawParams(p.Params)); err != nil {
+			if err := c.wire.Notify(c.ctx, p.Method, acp.Raw(p.Params)); err != nil {
 				h.fail(id, err)
 				return
 			}
@@ -101,7 +98,7 @@ type requestFields struct {
 func (r *request) prepare(params json.RawMessage) error {
 	m, known := methods[r.method]
 	if !known {
-		r.params = rawParams(params)
+		r.params = acp.Raw(params)
 	} else {
 		v := m.params()
 		if err := v.UnmarshalJSON(params); err != nil {
@@ -127,22 +124,11 @@ func (r *request) begin() {
 			c.host.fail(r.id, err)
 			return
 		}
-		s.mu.Lock()
-		after := s.last
-		s.mu.Unlock()
-		s.prompt(newTurn(r.id, r.params.(*acp.PromptRequest), after))
+		s.prompt(newTurn(r.id, r.params.(*acp.PromptRequest)))
 		return
 	case acp.MethodSessionNew:
-		if err := c.oneMore(""); err != nil {
-			c.host.fail(r.id, err)
-			return
-		}
 		c.changeOpening(1)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
-		if err := c.oneMore(r.fields.SessionID); err != nil {
-			c.host.fail(r.id, err)
-			return
-		}
 		// The agent may send updates before its answer.
 		s := c.addSession(r.fields.SessionID, r.fields)
 		s.setReplay(r.method == acp.MethodSessionLoad)
@@ -183,7 +169,7 @@ func (r *request) run() {
 		case <-c.ctx.Done():
 		}
 	}
-	var raw rawResult
+	var raw acp.Raw
 	err := c.call(c.ctx, r.method, r.params, &raw)
 	result := []byte(raw)
 	if m, known := methods[r.method]; known && err == nil {
@@ -209,6 +195,7 @@ func (r *request) failed(err error) {
 	switch r.method {
 	case acp.MethodSessionNew:
 		c.changeOpening(-1)
+		c.unclaim()
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		c.removeSession(r.fields.SessionID)
 	}
@@ -225,6 +212,10 @@ func (r *request) succeeded(result []byte) {
 		var v acp.NewSessionResponse
 		if err := v.UnmarshalJSON(result); err != nil {
 			r.failed(badAnswer(r.method, err))
+			return
+		}
+		if c.taken(v.SessionID) {
+			r.failed(&opError{Kind: "agent", Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, v.SessionID)})
 			return
 		}
 		r.fields.SessionID = v.SessionID
@@ -278,23 +269,6 @@ func doneJSON(id string, result []byte) []byte {
 	return o.json()
 }
 
-// oneMore says why a session may not be opened beside those that are.
-func (c *connection) oneMore(id acp.SessionID) error {
-	if one := c.cmd.Quirks.OneSession; one == nil || !*one {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	others := len(c.sessions) + c.opening
-	if c.sessions[id] != nil {
-		others--
-	}
-	if others == 0 {
-		return nil
-	}
-	return invalid("%s mixes up the sessions of a process (quirks.one_session): close the open one first, or connect the same command under another name", c.name)
-}
-
 // changeOpening counts the session/new calls without an answer.
 func (c *connection) changeOpening(delta int) {
 	c.mu.Lock()
@@ -342,7 +316,9 @@ func (c *connection) removeSession(id acp.SessionID) {
 	if s != nil {
 		c.host.asks.cancelSession(c.name, string(id))
 		s.abort(&opError{Kind: "closed", Message: fmt.Sprintf("session %q was closed", id)})
+		c.host.endRules(id)
 	}
+	c.unclaim()
 }
 
 func (s *session) setReplay(on bool) {

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/files"
-	"github.com/hermes-nvim/hermes/runtime/terminal"
+	"github.com/hermes-nvim/hermes/runtime"
+	history "github.com/hermes-nvim/hermes/runtime/session"
 )
 
 // States of a session.
@@ -19,6 +19,7 @@ const (
 	sessionRunning    = "running"
 	sessionWaiting    = "waiting" // for the user's answer
 	sessionCancelling = "cancelling"
+	sessionReplaying  = "replaying" // its history comes again, because the connection broke
 )
 
 // session is one conversation. Prompts run one after the other.
@@ -39,36 +40,36 @@ type session struct {
 	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
 	heard   atomic.Uint64 // counts what the agent said
 
-	executes  map[acp.ToolCallID]bool // tool calls of the turn that execute something
-	executing bool                    // the user allowed one of them
+	calls     *history.State // tool calls of the turn
+	executing bool           // the user allowed one of them to execute something
 
-	files    *files.Workspace // made on first use
-	filesErr error
-	terms    *terminal.Manager // made on first use
+	opened  bool // the services know it; on first use of them
+	openErr error
 }
 
 // turn is one prompt.
 type turn struct {
 	id     string
 	params *acp.PromptRequest
-	after  <-chan struct{} // the request that came before it is answered; nil: none
+	after  <-chan struct{} // the request that came before it is answered; nil: none; set by begin
 
 	calling  bool          // the agent is being asked; under session.mu
 	dropped  chan struct{} // closed when it was cancelled before that
 	sent     chan struct{} // closed when the prompt is on the wire
 	sentOnce sync.Once
-	over     chan struct{} // closed when the turn has ended
+	over     chan struct{} // closed when the agent is done with it
+	told     chan struct{} // closed when Neovim knows, too
 }
 
-func newTurn(id string, params *acp.PromptRequest, after <-chan struct{}) *turn {
+func newTurn(id string, params *acp.PromptRequest) *turn {
 	return &turn{
-		id: id, params: params, after: after,
-		dropped: make(chan struct{}), sent: make(chan struct{}), over: make(chan struct{}),
+		id: id, params: params,
+		dropped: make(chan struct{}), sent: make(chan struct{}), over: make(chan struct{}), told: make(chan struct{}),
 	}
 }
 
 func newSession(c *connection, id acp.SessionID) *session {
-	return &session{conn: c, id: id, state: sessionIdle, executes: make(map[acp.ToolCallID]bool)}
+	return &session{conn: c, id: id, state: sessionIdle, calls: history.New(id, callLimits)}
 }
 
 func (s *session) setState(to string) {
@@ -94,7 +95,8 @@ func (s *session) push(name string, o *object) {
 	s.conn.host.queue.push(event(name, o.json()))
 }
 
-// prompt runs t, after the turns that came before it.
+// prompt runs t, after the turns that came before it and once the agent can be
+// spoken to.
 func (s *session) prompt(t *turn) {
 	s.mu.Lock()
 	switch {
@@ -102,7 +104,7 @@ func (s *session) prompt(t *turn) {
 		err := s.ended
 		s.mu.Unlock()
 		s.conn.host.fail(t.id, err)
-	case s.turn != nil:
+	case s.turn != nil || !s.conn.ready():
 		s.queued = append(s.queued, t)
 		s.mu.Unlock()
 		s.pushQueue()
@@ -112,6 +114,21 @@ func (s *session) prompt(t *turn) {
 		s.mu.Unlock()
 		s.begin(t)
 	}
+}
+
+// resume begins the turn that waited for the connection.
+func (s *session) resume() {
+	s.mu.Lock()
+	if s.turn != nil || len(s.queued) == 0 {
+		s.mu.Unlock()
+		return
+	}
+	t := s.queued[0]
+	s.turn, s.queued = t, s.queued[1:]
+	s.running.Add(1)
+	s.mu.Unlock()
+	s.pushQueue()
+	s.begin(t)
 }
 
 func (s *session) pushQueue() {
@@ -126,6 +143,7 @@ func (s *session) pushQueue() {
 
 func (s *session) begin(t *turn) {
 	s.mu.Lock()
+	t.after = s.last
 	s.forgetAllowed()
 	s.mu.Unlock()
 	s.setState(sessionRunning)
@@ -153,8 +171,11 @@ func (s *session) run(t *turn) {
 		s.push(eventTurnEnded, new(object).raw("error", describe(err).json()))
 	}
 	s.mu.Lock()
-	next := (*turn)(nil)
-	if len(s.queued) > 0 && s.conn.ctx.Err() == nil && s.conn.link.conn.Err() == nil {
+	next, lost := (*turn)(nil), []*turn(nil)
+	switch {
+	case broken(err): // what it is about may not have been done
+		lost, s.queued = s.queued, nil
+	case len(s.queued) > 0 && s.conn.ctx.Err() == nil:
 		next, s.queued = s.queued[0], s.queued[1:]
 		s.running.Add(1)
 	}
@@ -169,6 +190,13 @@ func (s *session) run(t *turn) {
 	} else {
 		h.done(t.id, from(result).str("sessionId", string(s.id)).str("promptId", t.id).json())
 	}
+	for _, q := range lost {
+		h.fail(q.id, err)
+	}
+	if len(lost) > 0 {
+		s.pushQueue()
+	}
+	close(t.told)
 	if next != nil {
 		s.pushQueue()
 		s.begin(next)
@@ -196,7 +224,7 @@ func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
 	default:
 	}
 	s.conn.host.start(func() { s.watchSilence(t) })
-	var raw rawResult
+	var raw acp.Raw
 	if err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw); err != nil {
 		return r, err
 	}
@@ -254,7 +282,7 @@ func (s *session) sendCancel(t *turn) {
 	case <-t.over:
 		return
 	}
-	err := c.link.conn.Notify(c.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id})
+	err := c.wire.Notify(c.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id})
 	if err != nil {
 		c.host.log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
 	}
@@ -276,20 +304,12 @@ func (s *session) abort(err error) {
 	s.mu.Lock()
 	queued := s.queued
 	s.queued = nil
-	ws, terms := s.files, s.terms
-	s.files, s.filesErr, s.terms, s.ended = nil, err, nil, err
+	s.opened, s.openErr, s.ended = true, err, err
 	s.mu.Unlock()
 	for _, t := range queued {
 		s.conn.host.fail(t.id, err)
 	}
-	s.conn.host.start(func() {
-		if terms != nil {
-			terms.Close()
-		}
-		if ws != nil {
-			ws.Close()
-		}
-	})
+	s.conn.host.start(func() { s.conn.services.CloseSession(s.id) })
 }
 
 // waits counts questions to the user, so that the state shows them.
@@ -335,7 +355,7 @@ func (h *Host) session(agent string, id acp.SessionID) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.session(id)
+	return c.forRequest("", id).session(id)
 }
 
 func (c *connection) session(id acp.SessionID) (*session, error) {
@@ -349,16 +369,27 @@ func (c *connection) session(id acp.SessionID) (*session, error) {
 
 // call is a request to the agent whose failure names the agent's end when
 // that is the reason.
-func (c *connection) call(ctx context.Context, method string, params acp.Appender, raw *rawResult) error {
-	err := c.link.conn.Call(ctx, method, params, raw)
-	var peer *acp.Error
-	if err == nil || errors.As(err, &peer) {
-		return err
+func (c *connection) call(ctx context.Context, method string, params acp.Appender, raw *acp.Raw) error {
+	err := c.wire.Call(ctx, method, params, raw)
+	var closed *runtime.ClosedError
+	if errors.As(err, &closed) && !errors.Is(err, runtime.ErrClosed) {
+		return &brokenError{method, cause(err)}
 	}
-	if gone := c.link.cause(err); gone != err {
-		return fmt.Errorf("%s: %w", method, gone)
-	}
-	return err // names the method itself
+	return err
+}
+
+// brokenError says that the connection ended while a call waited for its answer.
+type brokenError struct {
+	method string
+	cause  error
+}
+
+func (e *brokenError) Error() string { return e.method + ": " + e.cause.Error() }
+func (e *brokenError) Unwrap() error { return e.cause }
+
+func broken(err error) bool {
+	var e *brokenError
+	return errors.As(err, &e)
 }
 
 func badAnswer(method string, err error) error {

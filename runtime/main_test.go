@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -28,7 +29,7 @@ func TestMain(m *testing.M) {
 // soon is how long something that should happen may take on a busy machine,
 // and shortly how long something that should not gets to happen.
 const (
-	soon    = 20 * time.Second
+	soon    = patience.Soon
 	shortly = 30 * time.Millisecond
 )
 
@@ -162,25 +163,12 @@ func ends[T any](t *testing.T, what string, f func() T) T {
 	}
 }
 
+// eventually waits for a condition.
+var eventually = patience.True
+
 func receive[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(soon):
-		t.Fatalf("no %s", what)
-		panic("unreachable")
-	}
-}
-
-// eventually waits for a condition.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(soon); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
+	return patience.Value(t, what, ch)
 }
 
 // call starts a call and returns where its error will be.

@@ -46,6 +46,16 @@ describe("setup", function()
       { agents = { a = { quirks = { missing_file = "gone" } } } }
     )
     fails(
+      "agents.a.quirks.one_session must be a boolean, not a number",
+      hermes.setup,
+      { agents = { a = { quirks = { one_session = 1 } } } }
+    )
+    fails(
+      'unknown key "agents.a.quirks.shell_lines"; there are: ignores_eof',
+      hermes.setup,
+      { agents = { a = { quirks = { shell_lines = true } } } }
+    )
+    fails(
       'agents.a.protocol: unknown protocol "smoke"',
       hermes.setup,
       { agents = { a = { protocol = "smoke" } } }
@@ -54,6 +64,34 @@ describe("setup", function()
       'terminal_access must be a boolean or one of ask, not "sometimes"',
       hermes.setup,
       { permissions = { terminal_access = "sometimes" } }
+    )
+    fails("permissions.rules must be a list", hermes.setup, { permissions = { rules = { a = 1 } } })
+    for text, rule in pairs({
+      ['unknown key "permissions.rules[1].paths"; there are: action'] = {
+        action = "allow",
+        paths = "/w",
+      },
+      ['permissions.rules[1].action must be "allow" or "deny", not nil'] = { kind = "read" },
+      ["permissions.rules[1].path must be a string, not a table"] = {
+        action = "allow",
+        path = { "/w" },
+      },
+      ["permissions.rules[1].command must hold"] = { action = "allow", command = {} },
+      ["permissions.rules[1].command must be a list of strings"] = {
+        action = "allow",
+        command = "git",
+      },
+      ["permissions.rules[1]: rules of setup() hold always"] = { action = "deny", scope = "once" },
+      ["permissions.rules[1] must be a table"] = "allow",
+    }) do
+      fails(text, hermes.setup, { permissions = { rules = { rule } } })
+    end
+    fails("reconnect must be a table", hermes.setup, { reconnect = false })
+    fails("reconnect.remote must be a boolean", hermes.setup, { reconnect = { remote = 3 } })
+    fails(
+      "agents.a.reconnect must be a boolean",
+      hermes.setup,
+      { agents = { a = { reconnect = {} } } }
     )
     for _, cmd in ipairs({ "x", {}, { "" }, { 1 } }) do
       fails("host.cmd must be a list of strings", hermes.setup, { host = { cmd = cmd } })

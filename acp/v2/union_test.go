@@ -56,7 +56,7 @@ func TestUnknownVariantsHaveTheirDeclaredMembers(t *testing.T) {
 	if !ok || other.Tag != "_sso" || other.MethodID != "m" || other.Name != "SSO" || other.Raw.String() != `{"realm":"x"}` {
 		t.Errorf("decoded %+v", v)
 	}
-	if _, err := DecodeAuthMethod([]byte(`{"type":"_sso","methodId":"m"}`)); err == nil || err.Error() != `/: missing required member "name"` {
+	if _, err := DecodeAuthMethod([]byte(`{"type":"_sso","methodId":"m"}`)); err == nil || err.Error() != `missing required member "name"` {
 		t.Errorf("error %v", err)
 	}
 }
@@ -66,7 +66,7 @@ func TestUnknownVariantsHaveTheirDeclaredMembers(t *testing.T) {
 func TestKnownTagsWithBadPayloadsFail(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"type":"text"}`:                           `/: missing required member "text"`,
+		`{"type":"text"}`:                           `missing required member "text"`,
 		`{"type":"text","text":[]}`:                 `/text: want string, got array`,
 		`{"type":"resource","resource":{}}`:         `/resource: no variant of EmbeddedResourceResource fits: want a member text and uri, or blob and uri`,
 		`{"type":"resource","resource":{"uri":""}}`: `/resource: no variant of EmbeddedResourceResource fits: want a member text and uri, or blob and uri`,
@@ -135,7 +135,7 @@ func TestVariantsThatExcludeEachOtherAreNotMixed(t *testing.T) {
 	t.Parallel()
 	var v ElicitationURLMode
 	err := v.UnmarshalJSON([]byte(`{"elicitationId":"e","url":"https://a","sessionId":"s","requestId":1}`))
-	if want := "/: no variant of ElicitationURLModeVariant fits: want either a member sessionId, or requestId"; err == nil || err.Error() != want {
+	if want := "no variant of ElicitationURLModeVariant fits: want either a member sessionId, or requestId"; err == nil || err.Error() != want {
 		t.Errorf("error %v\nwant  %s", err, want)
 	}
 }

@@ -8,9 +8,8 @@ local M = {}
 ---@field cwd? string folder the agent starts in
 ---@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
 ---@field inherit_env? boolean give the agent the whole environment
----@field quirks? { missing_file?: "error"|"empty", one_session?: boolean } "empty": a missing file
----reads as one without text, for agents that create files only then; one_session: the agent mixes
----up the sessions of a process, so it gets one at a time
+---@field reconnect? boolean connect again when the connection breaks; else `reconnect` of setup()
+---@field quirks? hermes.Quirks
 ---
 ---An agent that already runs, here or elsewhere, is reached by another protocol:
 ---"socket" takes `path`; "tcp" takes `host`, `port`, `token`, `tls`; "websocket" and "http" take
@@ -23,6 +22,22 @@ local M = {}
 ---@field url? string
 ---@field token? string what the server was given: 32 characters or more
 ---@field headers? table<string, string> sent with every request
+
+---@class hermes.Quirks what to do differently for an agent
+---@field missing_file? "error"|"empty" "empty": a missing file reads as one without text, for
+---agents that create files only then
+---@field one_session? boolean start a process for each session, for agents that mix theirs up
+---@field ignores_eof? boolean send a signal at once, to agents that do not end with their input
+
+---@class hermes.Rule answers a question for permission before it is asked
+---@field action "allow"|"deny"
+---@field agent? string
+---@field kind? hermes.acp.ToolKind
+---@field path? string pattern for every path of the tool call: * and ? within a name, ** for any
+---number of names; without a leading slash it matches at any depth
+---@field command? string[] the first words of the command
+---@field scope? "once"|"session"|"always" of those added while Hermes runs
+---@field session? string id, for the scope "session"
 
 ---@class hermes.Config
 M.defaults = {
@@ -40,10 +55,15 @@ M.defaults = {
     terminal_access = true, ---@type boolean|"ask"
     request_permissions = true,
     elicitation = true,
+    rules = {}, ---@type hermes.Rule[]
+    remember = false, -- keep the rules of scope "always" that permissions.add() makes
   },
   buffer = {
     auto_save = true, -- write the file after an agent edited its buffer
   },
+  ---Connections that are made again when they break: those to agents that run elsewhere, and
+  ---those to agents that Hermes starts, which are then started again.
+  reconnect = { remote = true, process = false },
   ---Answers to requests of agents: function(data, answer) by event or method.
   ---@type table<string, fun(data: table, answer: hermes.Answer): any>
   handlers = {},
@@ -70,7 +90,7 @@ M.defaults = {
 }
 
 ---Keys whose members are the user's own.
-local open = { agents = true, handlers = true }
+local open = { agents = true, handlers = true, ["permissions.rules"] = true }
 
 ---What a key takes, where its default does not say it all; see hermes.check.
 local types = {
@@ -160,6 +180,7 @@ local agent_fields = {
   pass_env = "strings",
   inherit_env = "boolean",
   quirks = "table",
+  reconnect = "boolean",
   protocol = "string",
   path = "string",
   host = "string",
@@ -169,6 +190,8 @@ local agent_fields = {
   token = "string",
   headers = "strings_by_name",
 }
+
+local quirk_fields = { missing_file = "string", one_session = "boolean", ignores_eof = "boolean" }
 
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
 
@@ -195,15 +218,15 @@ function M.agent_problem(agent, at)
     )
   end
   for key, value in pairs(agent.quirks or {}) do
-    if key == "one_session" then
-      if type(value) ~= "boolean" then
-        return ("%squirks.one_session must be a boolean, not a %s"):format(at, type(value))
-      end
-    elseif key ~= "missing_file" then
-      return ("unknown key %q; there are: missing_file, one_session"):format(
-        at .. "quirks." .. tostring(key)
+    local want = quirk_fields[key]
+    if not want then
+      return ("unknown key %q; there are: %s"):format(
+        at .. "quirks." .. tostring(key),
+        keys(quirk_fields)
       )
-    elseif value ~= "error" and value ~= "empty" then
+    elseif type(value) ~= want then
+      return ("%squirks.%s must be a %s, not a %s"):format(at, key, want, type(value))
+    elseif key == "missing_file" and value ~= "error" and value ~= "empty" then
       return ('%squirks.missing_file must be "error" or "empty", not %s'):format(
         at,
         vim.inspect(value)
@@ -223,6 +246,69 @@ function M.agent_for_host(agent)
     end
   end
   return wire
+end
+
+local rule_fields = {
+  action = "string",
+  agent = "string",
+  kind = "string",
+  path = "string",
+  command = "strings",
+  scope = "string",
+  session = "string",
+}
+
+---What is wrong with a rule. A key that is misspelt would make it wider.
+---@param rule any
+---@param at string its place, for the message
+---@return string? problem
+function M.rule_problem(rule, at)
+  if type(rule) ~= "table" then
+    return ("%s must be a table, not a %s"):format(at, type(rule))
+  end
+  for key, value in pairs(rule) do
+    local want = rule_fields[key]
+    if not want then
+      return ("unknown key %q; there are: %s"):format(at .. "." .. tostring(key), keys(rule_fields))
+    end
+    local problem = require("hermes.check").problem(value, want)
+    if problem then
+      return ("%s.%s %s"):format(at, key, problem)
+    end
+  end
+  if rule.action ~= "allow" and rule.action ~= "deny" then
+    return ('%s.action must be "allow" or "deny", not %s'):format(at, vim.inspect(rule.action))
+  end
+  if rule.command and #rule.command == 0 then
+    return ("%s.command must hold the first words of a command"):format(at)
+  end
+end
+
+---A rule as the host takes it.
+---@param rule hermes.Rule
+---@return table
+function M.rule_for_host(rule)
+  local path = rule.path
+  if path and vim.startswith(path, "~/") then
+    path = vim.uv.os_homedir() .. path:sub(2)
+  end
+  return vim.tbl_extend("force", {}, rule, { path = path })
+end
+
+local function check_rules(rules)
+  if not vim.islist(rules) then
+    error("hermes.setup: permissions.rules must be a list", 0)
+  end
+  for i, rule in ipairs(rules) do
+    local at = ("permissions.rules[%d]"):format(i)
+    local problem = M.rule_problem(rule, at)
+    if not problem and (rule.scope or rule.session) then
+      problem = at .. ": rules of setup() hold always and have no scope"
+    end
+    if problem then
+      error("hermes.setup: " .. problem, 0)
+    end
+  end
 end
 
 local function check_agents(agents)
@@ -259,12 +345,18 @@ function M.set(opts)
   opts = check(opts, M.defaults, "")
   check_agents(opts.agents or {})
   check_handlers(opts.handlers or {})
+  check_rules(opts.permissions and opts.permissions.rules or {})
   current = vim.tbl_deep_extend("force", current, opts)
 end
 
 ---Forget what setup() was given.
 function M.reset()
   current = vim.deepcopy(M.defaults)
+end
+
+---@return string file of the rules that are kept
+function M.rules_path()
+  return vim.fs.normalize(vim.fn.stdpath("state")) .. "/hermes/permissions.json"
 end
 
 ---The part the host needs.
@@ -279,8 +371,13 @@ function M.for_host()
       terminal_access = current.permissions.terminal_access,
       request_permissions = current.permissions.request_permissions,
       elicitation = current.permissions.elicitation,
+      rules = #current.permissions.rules > 0
+          and vim.tbl_map(M.rule_for_host, current.permissions.rules)
+        or nil,
+      remember = current.permissions.remember and M.rules_path() or nil,
     },
     timeouts = current.timeouts,
+    reconnect = current.reconnect,
     traffic = require("hermes.events").wants_traffic(),
   }
 end

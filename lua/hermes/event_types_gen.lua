@@ -102,13 +102,13 @@
 ---| "Authenticated" # The agent accepted the login.
 ---| "ConnectionInitialized" # The agent is connected and has told what it can do.
 ---| "LoggedOut" # The agent forgot the login.
----| "SessionClosed" # The agent closed a session.
+---| "SessionClosed" # The agent closed a session, or could not take it up again after a broken connection.
 ---| "SessionDeleted" # The agent deleted a session.
 ---| "SessionsListed" # The agent lists the sessions it has stored.
----| "SessionLoaded" # A stored session is ready and its history has been replayed.
+---| "SessionLoaded" # A stored session is ready and its history has been replayed; also after a broken connection.
 ---| "SessionCreated" # A new session is ready.
 ---| "Prompted" # A turn ended; every update of the turn came before.
----| "SessionResumed" # A stored session is ready; its history is not replayed.
+---| "SessionResumed" # A stored session is ready; its history is not replayed. Also after a broken connection.
 ---| "ConfigurationUpdated" # The option that the user chose is set.
 ---| "ModeUpdated" # The mode that the user chose is set.
 ---| "ElicitationComplete" # The user finished what a URL elicitation asked for.
@@ -553,10 +553,11 @@
 ---@class hermes.event.LoggedOut: hermes.ReplyData
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
----The agent closed a session.
+---The agent closed a session, or could not take it up again after a broken connection.
 ---@class hermes.event.SessionClosed: hermes.ReplyData
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 ---@field sessionId hermes.acp.SessionId
+---@field reason? string # Why, when nobody asked for it.
 
 ---The agent deleted a session.
 ---@class hermes.event.SessionDeleted: hermes.ReplyData
@@ -569,7 +570,7 @@
 ---@field nextCursor? string # Opaque position of the next page. Absent or null: this page is the last.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
----A stored session is ready and its history has been replayed.
+---A stored session is ready and its history has been replayed; also after a broken connection.
 ---@class hermes.event.SessionLoaded: hermes.ReplyData
 ---@field modes? hermes.acp.SessionModeState # Modes on offer and the current one. Absent or null: the agent has none.
 ---@field configOptions? hermes.acp.SessionConfigOption[] # Config options with their values. Absent or null: the agent has none.
@@ -590,7 +591,7 @@
 ---@field stopReason hermes.acp.StopReason # Why the turn ended.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
----A stored session is ready; its history is not replayed.
+---A stored session is ready; its history is not replayed. Also after a broken connection.
 ---@class hermes.event.SessionResumed: hermes.ReplyData
 ---@field modes? hermes.acp.SessionModeState # Modes on offer and the current one. Absent or null: the agent has none.
 ---@field configOptions? hermes.acp.SessionConfigOption[] # Config options with their values. Absent or null: the agent has none.
@@ -644,6 +645,7 @@
 ---@field sessionId? hermes.acp.SessionId # The session; absent when the connection changed.
 ---@field from string # The state before.
 ---@field to string # The state now.
+---@field reason? string # Why the connection broke, when it is made again.
 
 ---A prompt went to the agent.
 ---@class hermes.event.TurnStarted: hermes.SessionData
@@ -676,10 +678,11 @@
 
 ---A question for permission has its answer.
 ---@class hermes.event.PermissionResolved: hermes.SessionData
----@field requestId string # The question.
+---@field requestId? string # The question; absent when a rule of the user has answered before it was asked.
+---@field toolCallId? hermes.acp.ToolCallId # The tool call that the rule was applied to.
 ---@field outcome string # `selected` or `cancelled`.
 ---@field optionId? hermes.acp.PermissionOptionId # The option that was chosen.
----@field by string # Who answered, such as `handler`, `listener`, `respond` or `default`.
+---@field by string # Who answered, such as `handler`, `listener`, `respond`, `default` or `rule`.
 ---@field error? string # Why the answer could not be used, which counts as cancelled.
 
 ---A tool call changed; the data has all that is known of it by now.

@@ -371,6 +371,56 @@ function M.create_autocmd(names, opts)
 end
 
 ---------------------------------------------------------------------------
+-- Rules.
+
+---Rules that answer questions for permission before they are asked.
+M.permissions = {}
+
+---@param change "add"|"remove"|"list"
+---@param rule? hermes.Rule
+---@param opts? hermes.Opts
+---@return string id
+local function rules(change, rule, opts)
+  local who = "permissions." .. change
+  opts = options(opts, who)
+  local payload = {}
+  if change ~= "list" then
+    local config = require("hermes.config")
+    local problem = config.rule_problem(rule, "the rule")
+    if problem then
+      error(("hermes.%s: %s"):format(who, problem), 2) -- the tail calls above leave no trace
+    end
+    payload[change] = config.rule_for_host(rule)
+    payload[change].scope = rule.scope or (rule.session and "session" or "always")
+  end
+  return require("hermes.rpc").call("rules", payload, { method = who, on_done = opts.on_done })
+end
+
+---Add a rule. Without a `scope` it holds always, or with `session` until that ends.
+---The result has `rules`, all there are.
+---@param rule hermes.Rule
+---@param opts? hermes.Opts
+---@return string id
+function M.permissions.add(rule, opts)
+  return rules("add", rule, opts)
+end
+
+---Take back every rule equal to this one.
+---@param rule hermes.Rule
+---@param opts? hermes.Opts
+---@return string id
+function M.permissions.remove(rule, opts)
+  return rules("remove", rule, opts)
+end
+
+---Get the rules in force, as `rules` of the result.
+---@param opts? hermes.Opts
+---@return string id
+function M.permissions.list(opts)
+  return rules("list", nil, opts)
+end
+
+---------------------------------------------------------------------------
 -- The rest.
 
 ---What is known of all agents and sessions, or of one session. A copy.

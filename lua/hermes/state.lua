@@ -3,7 +3,7 @@ local M = {}
 
 ---@class hermes.AgentState
 ---@field name string
----@field state string disconnected, starting, initializing, ready, closing
+---@field state string disconnected, starting, initializing, ready, reconnecting, closing
 ---@field agentInfo? table
 ---@field agentCapabilities? table
 ---@field authMethods? table[]
@@ -13,7 +13,7 @@ local M = {}
 ---@class hermes.SessionState
 ---@field sessionId string
 ---@field agent string
----@field state string idle, running, waiting, cancelling
+---@field state string idle, running, waiting, cancelling, replaying
 ---@field cwd? string
 ---@field promptId? string of the turn that runs
 ---@field modes? table
@@ -157,6 +157,9 @@ local on_session = {
   end,
   StateChanged = function(s, data)
     s.state = data.to
+    if data.to == "replaying" then -- the history is told again from the start
+      s.plan, s.toolCalls = nil, {}
+    end
   end,
 }
 
@@ -197,7 +200,7 @@ end
 function M.host_gone(reason)
   for name, a in pairs(agents) do
     local emit = require("hermes.events").emit
-    if a.state == "ready" then
+    if a.state == "ready" or a.state == "reconnecting" then
       emit("Disconnected", { agent = name, reason = reason })
     end
     emit("StateChanged", { agent = name, from = a.state, to = "disconnected" })

@@ -18,11 +18,15 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // soon is how long something that should happen may take on a busy machine.
-const soon = 20 * time.Second
+const soon = patience.Soon
+
+// eventually waits for a condition.
+var eventually = patience.True
 
 // mode makes the test binary play an agent.
 const mode = "HERMES_AGENT_TEST_MODE"
@@ -152,12 +156,3 @@ func alive(pid int) bool {
 }
 
 var hasProc = func() bool { _, err := os.Stat("/proc/self/stat"); return err == nil }()
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(soon); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}

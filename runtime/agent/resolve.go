@@ -24,6 +24,9 @@ func (e *StartError) Error() string { return "cannot start " + e.Command + ": " 
 
 func (e *StartError) Unwrap() error { return e.Err }
 
+// Permanent says that trying again is pointless: what is missing stays missing.
+func (e *StartError) Permanent() bool { return true }
+
 // resolve finds the program as a shell in dir with the PATH of env would.
 func resolve(path, dir string, env []string) (string, error) {
 	if path == "" {

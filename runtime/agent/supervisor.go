@@ -48,6 +48,9 @@ func (e *RestartError) Error() string {
 
 func (e *RestartError) Unwrap() error { return e.Err }
 
+// Permanent says that the next try would be refused as well.
+func (e *RestartError) Permanent() bool { return true }
+
 // Supervisor starts an agent again when it has ended, but not for ever. It runs
 // one process at a time. Its methods are safe for concurrent use.
 type Supervisor struct {

@@ -215,6 +215,14 @@ func (s *Services) ResumeSession(ctx context.Context, agent acp.Agent, req *acp.
 	return resp, nil
 }
 
+// Prompt runs a turn and lets the state of the session know where it begins.
+func (s *Services) Prompt(ctx context.Context, agent acp.Agent, req *acp.PromptRequest) (*acp.PromptResponse, error) {
+	if st := s.State(req.SessionID); st != nil {
+		st.NewTurn()
+	}
+	return agent.Prompt(ctx, req)
+}
+
 func roots(cwd string, more []string) []string { return append([]string{cwd}, more...) }
 
 // OpenSession lets the agent use files and terminals of a session below roots,
@@ -276,6 +284,16 @@ func (s *Services) CloseSession(id acp.SessionID) error {
 		return nil
 	}
 	return r.close()
+}
+
+// Workspace returns the files of an open session, for an editor that serves
+// some itself and keeps to the same rules.
+func (s *Services) Workspace(ctx context.Context, id acp.SessionID) (*files.Workspace, error) {
+	r, err := s.room(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return r.files, nil
 }
 
 // Close closes all sessions. Call it when the agent is gone.

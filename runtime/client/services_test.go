@@ -14,6 +14,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
 	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/session"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -405,5 +406,32 @@ func TestASessionThatCannotBeSetUpCanBeTriedAgain(t *testing.T) {
 	must(t, s.OpenSession("s", []string{dir}))
 	if r, err := s.ReadTextFile(t.Context(), &acp.ReadTextFileRequest{SessionID: "s", Path: dir + "/f"}); err != nil || r.Content != "x" {
 		t.Errorf("%v, %v", r, err)
+	}
+}
+
+func TestTheStateKnowsWhereATurnBegins(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	timeline := func() (texts []string) {
+		for _, e := range b.State("s").Snapshot().Timeline {
+			texts = append(texts, e.(*session.Message).Text())
+		}
+		return texts
+	}
+	for i, text := range []string{"background", "turn"} {
+		if i > 0 { // this agent takes no prompts, which makes no difference here
+			if _, err := b.Prompt(t.Context(), acp.Agent{Conn: b.conn}, &acp.PromptRequest{SessionID: "s"}); code(err) != acp.ErrorCodeMethodNotFound {
+				t.Error(err)
+			}
+		}
+		must(t, b.agent.SessionUpdate(t.Context(), &acp.SessionNotification{SessionID: "s", Update: acp.NewAgentMessageChunk(acp.NewTextContent(text))}))
+		for end := time.Now().Add(20 * time.Second); !strings.HasSuffix(strings.Join(timeline(), "|"), text); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%q", timeline())
+			}
+		}
+	}
+	if got := strings.Join(timeline(), "|"); got != "background|turn" {
+		t.Error(got)
 	}
 }

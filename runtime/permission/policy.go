@@ -40,6 +40,7 @@ type Policy struct {
 	path string
 
 	mu    sync.Mutex
+	given []Rule // by Configure
 	rules []Rule // those of scope once and session, then those of the file
 }
 
@@ -138,8 +139,9 @@ func (p *Policy) Decide(q Request) (Outcome, *Rule) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	outcome, at := Ask, -1
-	for i := range p.rules {
-		r := &p.rules[i]
+	rules := slices.Concat(p.given, p.rules)
+	for i := range rules {
+		r := &rules[i]
 		m := r.matches(&q)
 		switch {
 		case m == no || outcome != Ask && r.Action == Allow:
@@ -158,11 +160,29 @@ func (p *Policy) Decide(q Request) (Outcome, *Rule) {
 	if at < 0 {
 		return Ask, nil
 	}
-	r := p.rules[at]
+	r := rules[at]
 	if r.Scope == Once {
+		at -= len(p.given)
 		p.rules = slices.Delete(p.rules, at, at+1)
 	}
 	return outcome, &r
+}
+
+// Configure sets the rules of a configuration, in place of those it set before.
+// They are of scope always but not kept in the file, and Remove leaves them.
+func (p *Policy) Configure(rules []Rule) error {
+	rules = slices.Clone(rules)
+	for i := range rules {
+		r := &rules[i]
+		r.Scope, r.Command = Always, slices.Clone(r.Command)
+		if err := r.Check(); err != nil {
+			return fmt.Errorf("rule %d: %w", i+1, err)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.given = rules
+	return nil
 }
 
 // Add adds a rule and, when its scope is always, keeps it in the file.
@@ -192,7 +212,7 @@ func (p *Policy) EndSession(id acp.SessionID) {
 func (p *Policy) Rules() []Rule {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Clone(p.rules)
+	return slices.Concat(p.given, p.rules)
 }
 
 // change applies edit to the rules in force or, when they are kept, to those in

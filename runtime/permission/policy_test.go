@@ -115,3 +115,47 @@ func TestABadFileIsSetAside(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestConfiguredRulesAreInForceAndNotKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "rules.json")
+	p, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := Request{Kind: acp.ToolKindRead, Paths: []string{"/w/a"}}
+	edit := Request{Kind: acp.ToolKindEdit, Paths: []string{"/w/a"}}
+	expect := func(q Request, want Outcome) {
+		t.Helper()
+		if got, _ := p.Decide(q); got != want {
+			t.Errorf("%s: %v, want %v", q.Kind, got, want)
+		}
+	}
+	if err := p.Configure([]Rule{{Action: Allow, Kind: acp.ToolKindRead}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []Rule{
+		{Action: Allow, Scope: Once, Kind: acp.ToolKindEdit},
+		{Action: Deny, Scope: Always, Kind: acp.ToolKindDelete},
+	} {
+		if err := p.Add(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(read, Allowed)
+	expect(edit, Allowed)
+	expect(edit, Ask) // once is over
+	expect(read, Allowed)
+	if again, err := Open(path); err != nil || len(again.Rules()) != 1 {
+		t.Errorf("kept %v, %v", again.Rules(), err)
+	}
+	if err := p.Configure([]Rule{{Action: "perhaps"}}); !errors.Is(err, ErrRule) {
+		t.Errorf("a bad rule: %v", err)
+	}
+	expect(read, Allowed) // what was there stays
+	if err := p.Configure(nil); err != nil {
+		t.Fatal(err)
+	}
+	expect(read, Ask)
+	expect(Request{Kind: acp.ToolKindDelete, Paths: []string{"/w/a"}}, Denied)
+}

@@ -40,7 +40,9 @@ type Preset struct {
 	Quirks  Quirks `json:"quirks,omitzero"`
 }
 
-// Quirks is what a client has to do differently for an agent.
+// Quirks is what a client has to do differently for an agent. What is right for
+// all agents is no quirk: to send no cancel while no turn runs, to give whole
+// shell lines to a shell, and to know models from before config options.
 type Quirks struct {
 	// MissingFileEmpty: the agent creates a file only when reading it, before it
 	// exists, gives empty content in place of an error.
@@ -48,17 +50,9 @@ type Quirks struct {
 	// OneSession: the agent sends the updates of one session under the ids of
 	// all sessions of its process. Start a process for each session.
 	OneSession bool `json:"one_session,omitempty"`
-	// ShellLines: terminal/create carries a whole shell line in command, without
-	// args; it needs a shell. Approval must show that.
-	ShellLines bool `json:"shell_lines,omitempty"`
-	// NoIdleCancel: a session/cancel while no turn runs cancels the next one.
-	NoIdleCancel bool `json:"no_idle_cancel,omitempty"`
 	// IgnoresEOF: the agent does not exit when its standard input is closed; a
 	// signal does it, and there is no use in waiting before it.
 	IgnoresEOF bool `json:"ignores_eof,omitempty"`
-	// LegacyModels: models are listed in the answer to session/new, outside the
-	// protocol, and chosen with session/set_model.
-	LegacyModels bool `json:"legacy_models,omitempty"`
 }
 
 //go:embed presets.json
@@ -234,10 +228,7 @@ func (q Quirks) or(o Quirks) Quirks {
 	return Quirks{
 		MissingFileEmpty: q.MissingFileEmpty || o.MissingFileEmpty,
 		OneSession:       q.OneSession || o.OneSession,
-		ShellLines:       q.ShellLines || o.ShellLines,
-		NoIdleCancel:     q.NoIdleCancel || o.NoIdleCancel,
 		IgnoresEOF:       q.IgnoresEOF || o.IgnoresEOF,
-		LegacyModels:     q.LegacyModels || o.LegacyModels,
 	}
 }
 

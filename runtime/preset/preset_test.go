@@ -50,7 +50,7 @@ func TestAnUnknownNameListsTheKnownOnes(t *testing.T) {
 func TestUsersOverridePresetsMemberByMember(t *testing.T) {
 	t.Parallel()
 	mine, err := Read("mine", strings.NewReader(`{
-		"gemini-cli": {"args": ["--acp", "--debug"], "env": {"A": "1"}, "pass_env": ["X_*"], "quirks": {"no_idle_cancel": true}},
+		"gemini-cli": {"args": ["--acp", "--debug"], "env": {"A": "1"}, "pass_env": ["X_*"], "quirks": {"ignores_eof": true}},
 		"opencode": {"command": "/opt/opencode"},
 		"own": {"command": "own-agent", "aliases": ["mine"], "quirks": {"one_session": true}}
 	}`))
@@ -59,7 +59,7 @@ func TestUsersOverridePresetsMemberByMember(t *testing.T) {
 	}
 	s := Builtin().With(mine)
 	g, err := s.Find("gemini")
-	if err != nil || g.Command != "gemini" || !slices.Equal(g.Args, []string{"--acp", "--debug"}) || !g.Quirks.MissingFileEmpty || !g.Quirks.NoIdleCancel ||
+	if err != nil || g.Command != "gemini" || !slices.Equal(g.Args, []string{"--acp", "--debug"}) || !g.Quirks.MissingFileEmpty || !g.Quirks.IgnoresEOF ||
 		!slices.Equal(g.PassEnv, []string{"GEMINI_*", "GOOGLE_*", "X_*"}) || !slices.Equal(g.Process().Env, []string{"A=1"}) {
 		t.Errorf("%+v, %v", g, err)
 	}
@@ -69,7 +69,7 @@ func TestUsersOverridePresetsMemberByMember(t *testing.T) {
 	if own, err := s.Find("mine"); err != nil || own.Name != "own" || !own.Quirks.OneSession {
 		t.Errorf("%+v, %v", own, err)
 	}
-	if g, _ := Builtin().Find("gemini"); len(g.Args) != 1 || g.Quirks.NoIdleCancel {
+	if g, _ := Builtin().Find("gemini"); len(g.Args) != 1 || g.Quirks.IgnoresEOF {
 		t.Error("the presets themselves were changed")
 	}
 	if none, err := ReadFile(filepath.Join(t.TempDir(), "none.json")); err != nil || len(Builtin().With(none).Names()) != len(Builtin().Names()) {

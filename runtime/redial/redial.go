@@ -35,7 +35,8 @@ type Options struct {
 	Versions []runtime.ClientVersion
 	// Conn configures every connection.
 	Conn runtime.Options
-	// Attempts is how often a broken connection is tried again: 10.
+	// Attempts is how often a broken connection is tried again: 10. Negative
+	// means never; the client then ends as the connection did.
 	Attempts int
 	// Pause is the wait after the first failed attempt, 250 ms; it doubles up
 	// to LongestPause, 30 s. A random part spreads clients of one server.
@@ -69,6 +70,7 @@ type Event struct {
 	Session acp.SessionID
 	Err     error
 	Wait    time.Duration
+	Answer  acp.Appender // of session/load or session/resume, when Restored
 }
 
 // GaveUpError is why a client ended that could not connect again.
@@ -195,8 +197,8 @@ func (c *Client) Agent() (acp.Protocol, acp.Appender) {
 // Done is closed when the client has ended: Close was called, or it gave up.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Err says why the client ended, a *GaveUpError or runtime.ErrClosed; nil
-// before.
+// Err says why the client ended, a *GaveUpError or runtime.ErrClosed, or with
+// no attempts what Conn.Err says; nil before.
 func (c *Client) Err() error { return context.Cause(c.ctx) }
 
 // Close ends the client and its connection.
@@ -217,6 +219,10 @@ func (c *Client) keep(conn *runtime.Conn) {
 		cause := conn.Err()
 		conn.Close()
 		if c.ctx.Err() != nil {
+			break
+		}
+		if c.opts.Attempts < 0 {
+			c.cancel(cause)
 			break
 		}
 		c.broke()
@@ -313,11 +319,11 @@ func (c *Client) restore(conn *runtime.Conn, agent acp.Appender) error {
 	c.mu.Unlock()
 	can := abilitiesOf(agent)
 	for id, s := range sessions {
-		err := c.takeUp(conn, id, s, can)
+		answer, err := c.takeUp(conn, id, s, can)
 		var refused *acp.Error
 		switch {
 		case err == nil:
-			c.opts.OnEvent(Event{Kind: Restored, Session: id})
+			c.opts.OnEvent(Event{Kind: Restored, Session: id, Answer: answer})
 		case errors.As(err, &refused) || err == ErrCannotRestore:
 			c.forget(id)
 			c.opts.OnEvent(Event{Kind: Lost, Session: id, Err: err})
@@ -333,7 +339,7 @@ func (c *Client) restore(conn *runtime.Conn, agent acp.Appender) error {
 	return nil
 }
 
-func (c *Client) takeUp(conn *runtime.Conn, id acp.SessionID, s *session, can abilities) error {
+func (c *Client) takeUp(conn *runtime.Conn, id acp.SessionID, s *session, can abilities) (acp.Appender, error) {
 	params := acp.Extra(bytes.Clone(s.setup))
 	params.Set("sessionId", acp.StringID(string(id)).AppendJSON(nil)) // cannot fail: it is JSON
 	method := acp.MethodSessionResume
@@ -341,14 +347,16 @@ func (c *Client) takeUp(conn *runtime.Conn, id acp.SessionID, s *session, can ab
 	case can.load && (s.cut || !can.resume):
 		method = acp.MethodSessionLoad
 	case !can.resume:
-		return ErrCannotRestore
+		return nil, ErrCannotRestore
 	case can.replay && s.cut:
 		params.Set("replayFrom", json.RawMessage(`{"type":"start"}`))
 	}
 	if method == acp.MethodSessionLoad || s.cut && can.replay {
 		c.opts.OnEvent(Event{Kind: Replaying, Session: id})
 	}
-	return conn.Call(c.ctx, method, acp.Raw(params), new(acp.Raw))
+	var answer acp.Raw
+	err := conn.Call(c.ctx, method, acp.Raw(params), &answer)
+	return answer, err
 }
 
 func (c *Client) forget(id acp.SessionID) {

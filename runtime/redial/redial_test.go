@@ -128,8 +128,10 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 		c, id := w.connect(t, nil)
 		const n = 200
 		w.gate = func() error {
-			if len(w.store.Texts(id)) < n {
-				return errors.New("the agent is still at it")
+			for end := time.Now().Add(soon); len(w.store.Texts(id)) < n; time.Sleep(100 * time.Microsecond) {
+				if time.Now().After(end) {
+					return errors.New("the agent is still at it")
+				}
 			}
 			return nil
 		}
@@ -277,6 +279,24 @@ func TestGivingUp(t *testing.T) {
 		if !errors.As(err, &gaveUp) || gaveUp.Attempts != test.attempts || !errors.Is(err, test.err) || !errors.As(err, &closed) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestWithoutAttemptsTheClientEndsAsTheConnectionDid(t *testing.T) {
+	t.Parallel()
+	w := new(world)
+	c, _ := w.connect(t, func(o *redial.Options) { o.Attempts = -1 })
+	w.cut()
+	<-c.Done()
+	var closed *runtime.ClosedError
+	if err := c.Err(); !errors.As(err, &closed) {
+		t.Errorf("ended with %v", err)
+	}
+	if w.dials != 1 || len(w.events) != 0 {
+		t.Errorf("%d connections, events %v", w.dials, w.events)
+	}
+	if err := c.Call(t.Context(), "x", nil, nil); !errors.As(err, &closed) {
+		t.Errorf("a later call: %v", err)
 	}
 }
 

@@ -105,7 +105,7 @@ func (s *State) addChunk(role Role, c *acp.ContentChunk) {
 	var m *message
 	if key.id != "" {
 		m = s.messages[key]
-	} else if n := len(s.items); n > 0 {
+	} else if n := len(s.items); n > 0 && !s.turned {
 		if last, ok := s.items[n-1].(*message); ok && last.key == key {
 			m = last
 		}

@@ -72,6 +72,7 @@ type State struct {
 	compactions map[acp.CompactionID]*compaction
 	terminals   map[acp.TerminalID]*terminal
 	scratch     []byte
+	turned      bool // a turn began after the last item
 }
 
 // New returns an empty State.
@@ -114,6 +115,14 @@ func (s *State) Reset() {
 	defer s.mu.Unlock()
 	s.clear()
 	s.now.Plan, s.now.Plans = nil, nil
+}
+
+// NewTurn says that a prompt is sent: text without a message id that comes
+// afterwards is a message of its own and does not continue one from before.
+func (s *State) NewTurn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turned = true
 }
 
 // Apply adds an update. Updates this version does not know change nothing.
@@ -191,7 +200,7 @@ func (s *State) Snapshot() *Snapshot {
 
 // add puts an item at the end of the timeline.
 func (s *State) add(it item) {
-	s.items = append(s.items, it)
+	s.items, s.turned = append(s.items, it), false
 	s.resized(it, 0)
 }
 

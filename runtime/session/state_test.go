@@ -76,6 +76,20 @@ func TestChunksMakeMessages(t *testing.T) {
 	}
 }
 
+// C065 of the conformance list.
+func TestATurnDoesNotContinueTheTextBeforeIt(t *testing.T) {
+	t.Parallel()
+	s := New("s", Limits{})
+	apply(t, s, chunk("agent_message", "", "background"))
+	s.NewTurn()
+	apply(t, s, chunk("agent_message", "", "a"), chunk("agent_message", "", "b"), chunk("agent_message", "1", "x"))
+	s.NewTurn()
+	apply(t, s, chunk("agent_message", "1", "y"), chunk("agent_message", "", "c"), chunk("agent_message", "", "d"))
+	if got := outline(s.Snapshot()); got != "agent:background; agent:ab; agent1:xy; agent:cd; " {
+		t.Error(got)
+	}
+}
+
 func TestOnlyPlainTextIsJoined(t *testing.T) {
 	t.Parallel()
 	s := New("s", Limits{})

@@ -85,7 +85,10 @@ func (m *Manager) command(req Request) (*Command, error) {
 	c.environ = m.environ(c)
 	c.Path, err = lookPath(req.Command, c)
 	if err == nil {
-		return c, nil
+		if batchFiles {
+			err = batchSyntax(c)
+		}
+		return c, err
 	}
 	if m.opts.Shell == ShellForLines && len(req.Args) == 0 && strings.ContainsAny(req.Command, shellSyntax) {
 		c.Shell = true

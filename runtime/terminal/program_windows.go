@@ -1,9 +1,21 @@
 package terminal
 
-import "io/fs"
+import (
+	"io/fs"
+	"os/exec"
+)
 
 var suffixes = []string{"", ".exe", ".com", ".bat", ".cmd"}
+
+const batchFiles = true
 
 func mayRun(fs.FileMode) bool { return true }
 
 func shellArgv(line string) []string { return []string{"cmd.exe", "/d", "/s", "/c", line} }
+
+// toShell hands a line to the shell as it is. cmd.exe takes off the outer quotes
+// and nothing else; it does not know the escapes of argument vectors.
+func toShell(cmd *exec.Cmd, argv []string) {
+	cmd.SysProcAttr.CmdLine = `cmd.exe /d /s /c "` + argv[len(argv)-1] + `"`
+	cmd.Args = nil
+}

@@ -71,6 +71,9 @@ func (t *term) start(c *Command) error {
 		return fmt.Errorf("open terminal: %w", err)
 	}
 	cmd.Stdout, cmd.Stderr = theirs, theirs
+	if c.Shell {
+		toShell(cmd, c.Argv)
+	}
 
 	t.m.wg.Add(1)
 	t.group, err = process.Start(cmd, func(g *process.Group) {

@@ -3,6 +3,7 @@ package help
 
 import (
 	"bufio"
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -49,6 +50,27 @@ func TestLinksLeadSomewhereAndLinesFit(t *testing.T) {
 	for name, file := range links {
 		if tags[name] == "" {
 			t.Errorf("%s: |%s| leads nowhere", file, name)
+		}
+	}
+}
+
+func TestTheReadmeListsEveryEvent(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	help, err := os.ReadFile("../../doc/hermes-events.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := regexp.MustCompile(`\*hermes-event-(\w+)\*`).FindAllSubmatch(help, -1)
+	if len(names) < 70 {
+		t.Fatalf("the help has only %d events", len(names))
+	}
+	for _, m := range names {
+		if !bytes.Contains(readme, []byte("`"+string(m[1])+"`")) {
+			t.Errorf("README.md does not list the event %s", m[1])
 		}
 	}
 }

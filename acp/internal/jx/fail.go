@@ -40,7 +40,7 @@ func (e *Error) Error() string {
 	case e.Syntax:
 		return fmt.Sprintf("invalid JSON at byte %d: %s", e.Offset, e.Msg)
 	case e.Pointer == "":
-		return "/: " + e.Msg
+		return e.Msg
 	}
 	return e.Pointer + ": " + e.Msg
 }

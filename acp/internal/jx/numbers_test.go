@@ -81,10 +81,10 @@ func TestNumbersMustBeFinite(t *testing.T) {
 func TestIntegerErrorsSayWhy(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`1.0`:   "/: want integer, got a number with fraction or exponent",
-		`1e9`:   "/: want integer, got a number with fraction or exponent",
-		`70000`: "/: integer out of range",
-		`-1`:    "/: integer out of range",
+		`1.0`:   "want integer, got a number with fraction or exponent",
+		`1e9`:   "want integer, got a number with fraction or exponent",
+		`70000`: "integer out of range",
+		`-1`:    "integer out of range",
 	} {
 		d := New([]byte(text))
 		d.Int(0, 65535)

@@ -2,6 +2,7 @@ package jx
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -15,7 +16,8 @@ const (
 	hidden   = `"[redacted]"`
 )
 
-// Print renders JSON text for people: secrets are hidden, long strings and long
+// Print renders JSON text for people: secrets are hidden, and passwords and
+// queries of URLs; long strings and long
 // messages are cut and say how long they were. The secrets of root are members
 // of the outermost object.
 func Print(name string, text []byte, secrets []Secret, root ...string) string {
@@ -93,7 +95,7 @@ func (p *printer) value(parent string, root bool) {
 		}
 		p.out = append(p.out, ']')
 	case '"':
-		p.out = AppendString(p.out, clip(p.d.Str()))
+		p.out = AppendString(p.out, clip(bare(p.d.Str())))
 	default:
 		at := p.d.p
 		p.d.Skip()
@@ -122,6 +124,30 @@ func (p *printer) more(n int) {
 	p.out = append(p.out, `"... (`...)
 	p.out = strconv.AppendInt(p.out, int64(n), 10)
 	p.out = append(p.out, ` bytes)"`...)
+}
+
+// bare hides what a URL may carry as a secret: a password and the query.
+func bare(s string) string {
+	scheme, rest, ok := strings.Cut(s, "://")
+	if !ok || scheme == "" || strings.ContainsAny(scheme, " \t\r\n/?#@") {
+		return s
+	}
+	end := strings.IndexAny(rest, " \t\r\n")
+	if end < 0 {
+		end = len(rest)
+	}
+	url, after := rest[:end], rest[end:]
+	host := strings.IndexByte(url, '/')
+	if host < 0 {
+		host = len(url)
+	}
+	if at := strings.LastIndexByte(url[:host], '@'); at >= 0 {
+		url = "[redacted]" + url[at:]
+	}
+	if q := strings.IndexByte(url, '?'); q >= 0 {
+		url = url[:q] + "?[redacted]"
+	}
+	return scheme + "://" + url + after
 }
 
 // clip cuts a long string between two characters.

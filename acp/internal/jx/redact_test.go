@@ -22,6 +22,19 @@ func TestPrintHidesSecretsAndCutsWhatIsLong(t *testing.T) {
 	case !strings.HasSuffix(got, " more]}"):
 		t.Errorf("ends with %q", got[len(got)-40:])
 	}
+	for url, want := range map[string]string{
+		"https://user:hunter2@host/mcp?key=hunter2#x": "https://[redacted]@host/mcp?[redacted]",
+		"wss://host?token=hunter2":                    "wss://host?[redacted]",
+		"https://hunter2@host and more?":              "https://[redacted]@host and more?",
+		"file:///a@b/c":                               "file:///a@b/c",
+		"see https://a@b/?c":                          "see https://a@b/?c", // a text, no URL
+		"a://":                                        "a://",
+		"://":                                         "://",
+	} {
+		if got := Print("T", []byte(`{"url":"`+url+`"}`), nil); got != `T {"url":"`+want+`"}` {
+			t.Errorf("%s prints as %s", url, got)
+		}
+	}
 	many := `{` + strings.Repeat(`"k":1,`, 10000) + `"z":1}`
 	if got := Print("T", []byte(many), nil); len(got) > 2*maxPrint {
 		t.Errorf("%d bytes are printed of an object with many members", len(got))

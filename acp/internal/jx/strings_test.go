@@ -91,14 +91,14 @@ func TestWrongTypesAreNamed(t *testing.T) {
 		read func(*Dec)
 		want string
 	}{
-		{`1`, func(d *Dec) { d.Str() }, "/: want string, got number"},
-		{`null`, func(d *Dec) { d.StrBytes() }, "/: want string, got null"},
-		{`"x"`, func(d *Dec) { d.Int(0, 1) }, "/: want integer, got string"},
-		{`[]`, func(d *Dec) { d.Float() }, "/: want number, got array"},
-		{`{}`, func(d *Dec) { d.Bool() }, "/: want boolean, got object"},
-		{`true`, func(d *Dec) { d.Obj() }, "/: want object, got boolean"},
-		{`{}`, func(d *Dec) { d.Array() }, "/: want array, got object"},
-		{`[]`, func(d *Dec) { d.RawObject() }, "/: want object, got array"},
+		{`1`, func(d *Dec) { d.Str() }, "want string, got number"},
+		{`null`, func(d *Dec) { d.StrBytes() }, "want string, got null"},
+		{`"x"`, func(d *Dec) { d.Int(0, 1) }, "want integer, got string"},
+		{`[]`, func(d *Dec) { d.Float() }, "want number, got array"},
+		{`{}`, func(d *Dec) { d.Bool() }, "want boolean, got object"},
+		{`true`, func(d *Dec) { d.Obj() }, "want object, got boolean"},
+		{`{}`, func(d *Dec) { d.Array() }, "want array, got object"},
+		{`[]`, func(d *Dec) { d.RawObject() }, "want object, got array"},
 		{``, func(d *Dec) { d.Str() }, "invalid JSON at byte 0: unexpected end"},
 		{`x`, func(d *Dec) { d.Str() }, "invalid JSON at byte 0: expected a value"},
 		{`]`, func(d *Dec) { d.Obj() }, "invalid JSON at byte 0: expected a value"},

@@ -22,10 +22,11 @@ import (
 	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/internal/patience"
 )
 
 // soon is how long something that should happen may take on a busy machine.
-const soon = 20 * time.Second
+const soon = patience.Soon
 
 const mib = 1 << 20
 
@@ -154,24 +155,12 @@ func prompt(ctx context.Context, c *runtime.Conn) <-chan error {
 	return done
 }
 
+// eventually waits for a condition.
+var eventually = patience.True
+
 func receive[T any](t *testing.T, what string, ch <-chan T) T {
 	t.Helper()
-	select {
-	case v := <-ch:
-		return v
-	case <-time.After(soon):
-		t.Fatalf("no %s", what)
-		panic("unreachable")
-	}
-}
-
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(soon); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("never: %s", what)
-		}
-	}
+	return patience.Value(t, what, ch)
 }
 
 func isA[E error](err error) bool {

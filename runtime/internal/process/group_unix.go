@@ -5,6 +5,7 @@ package process
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"sync"
 	"syscall"
 	"time"
@@ -21,6 +22,8 @@ type Group struct {
 	mu    sync.Mutex
 	empty bool
 }
+
+func newGroup(x *exec.Cmd) *Group { return &Group{leader: x.Process.Pid} }
 
 // Leader returns the process id of the leader, which is also that of the group.
 func (g *Group) Leader() int { return g.leader }

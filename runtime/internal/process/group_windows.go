@@ -3,13 +3,16 @@ package process
 import (
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
 )
 
-// Death has no effect here: the program lives on when this process dies.
+// Death makes no difference here: the program always ends with this process.
 type Death int
 
 // What Linux would do then.
@@ -18,7 +21,7 @@ const (
 	Killed
 )
 
-// Attr makes a program the leader of a group of its own.
+// Attr keeps Ctrl-C from a program.
 func Attr(Death) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
 }
@@ -26,29 +29,85 @@ func Attr(Death) *syscall.SysProcAttr {
 // TerminalAttr is Attr.
 func TerminalAttr(d Death) *syscall.SysProcAttr { return Attr(d) }
 
-// Group is a program and those it started. Windows has no TERM, so all ways to
-// end it are the same.
-type Group struct{ leader int }
+// Group is a program and those it started: a job object. Windows has no TERM,
+// so all ways to end it are the same, and the first one ends it for good. When
+// this process dies Windows closes the job, which ends it too. Group is safe for
+// concurrent use.
+type Group struct {
+	leader  int
+	process *os.Process
+
+	mu  sync.Mutex
+	job windows.Handle // 0 once it has ended, or when there is none
+}
+
+// newGroup makes the job of a program that has just been started. What the
+// program starts before it is in the job, in its first moments, is not part of
+// it; where jobs cannot be had the program is alone.
+func newGroup(x *exec.Cmd) *Group {
+	g := &Group{leader: x.Process.Pid, process: x.Process}
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return g
+	}
+	if err := fill(job, g.leader); err != nil {
+		windows.CloseHandle(job)
+		return g
+	}
+	g.job = job
+	return g
+}
+
+func fill(job windows.Handle, pid int) error {
+	var limits windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION
+	limits.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	_, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&limits)), uint32(unsafe.Sizeof(limits)))
+	if err != nil {
+		return err
+	}
+	p, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(pid))
+	if err != nil {
+		return err
+	}
+	defer windows.CloseHandle(p)
+	return windows.AssignProcessToJobObject(job, p)
+}
 
 // Leader returns the process id of the program.
 func (g *Group) Leader() int { return g.leader }
 
-// Alive is not known here.
-func (g *Group) Alive() bool { return true }
+// Alive reports whether nobody has ended the job yet.
+func (g *Group) Alive() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.job != 0
+}
 
 // Terminate is Kill.
 func (g *Group) Terminate() bool { return g.Kill() }
 
-// Kill ends the program and those it started.
+// Kill ends the program and those it started, and reports whether it did.
 func (g *Group) Kill() bool {
-	return exec.Command("taskkill", "/t", "/f", "/pid", strconv.Itoa(g.leader)).Run() == nil
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job == 0 {
+		return g.process.Kill() == nil // an error when it has been waited for
+	}
+	err := windows.TerminateJobObject(g.job, 1)
+	windows.CloseHandle(g.job)
+	g.job = 0
+	return err == nil
 }
 
 // End is Kill.
 func (g *Group) End(time.Duration) { g.Kill() }
 
-// WaitAll waits for the program.
-func WaitAll(x *exec.Cmd, _ *Group) { x.Wait() }
+// WaitAll waits for the program and ends what it left in its job.
+func WaitAll(x *exec.Cmd, g *Group) {
+	x.Wait()
+	g.Kill()
+}
 
 // Signal returns nothing: there are no signals.
 func Signal(*os.ProcessState) (name, words string) { return "", "" }

@@ -21,7 +21,7 @@ func Start(x *exec.Cmd, serve func(*Group)) (*Group, error) {
 			started <- result{err: err}
 			return
 		}
-		g := &Group{leader: x.Process.Pid}
+		g := newGroup(x)
 		started <- result{group: g}
 		serve(g)
 	}()

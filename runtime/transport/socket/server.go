@@ -72,9 +72,9 @@ func retry(err error) bool {
 	return errors.As(err, &t) && t.Temporary() // what net/http does; nothing newer tells EMFILE
 }
 
-func (s *Server) serve(ctx context.Context, c net.Conn, greeted func()) {
-	stop := context.AfterFunc(ctx, func() { c.SetDeadline(time.Now()) })
-	c, release, err := s.welcome(c)
+func (s *Server) serve(ctx context.Context, raw net.Conn, greeted func()) {
+	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(time.Now()) })
+	c, release, err := s.welcome(raw)
 	greeted()
 	if !stop() || err != nil {
 		c.Close()

@@ -47,6 +47,7 @@ type agent struct {
 	mu       sync.Mutex              // guards what follows, and the sessions
 	can      *acp.ClientCapabilities // set once
 	sessions map[acp.SessionID]*session
+	opened   int // sessions so far
 }
 
 // session is one conversation. It has one turn at a time.
@@ -59,6 +60,9 @@ type session struct {
 	trusted bool // the user said "always"
 	calls   int  // tool calls so far
 	history []acp.SessionUpdate
+
+	stop     context.CancelCauseFunc // ends the last turn
+	answered chan struct{}           // closed when it was answered; nil before the first
 }
 
 const (
@@ -86,9 +90,12 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 		a.can.Fs = &acp.FileSystemCapabilities{}
 	}
 	return &acp.InitializeResponse{
-		ProtocolVersion:   1,
-		AgentInfo:         &acp.Implementation{Name: "hermes-demo", Title: acp.Some("Hermes demo agent"), Version: "1.0.0"},
-		AgentCapabilities: &acp.AgentCapabilities{LoadSession: true},
+		ProtocolVersion: 1,
+		AgentInfo:       &acp.Implementation{Name: "hermes-demo", Title: acp.Some("Hermes demo agent"), Version: "1.0.0"},
+		AgentCapabilities: &acp.AgentCapabilities{
+			LoadSession:         true,
+			SessionCapabilities: &acp.SessionCapabilities{Close: &acp.SessionCloseCapabilities{}},
+		},
 	}, nil
 }
 
@@ -103,7 +110,8 @@ func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.
 	if !filepath.IsAbs(p.Cwd) {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "session/new: cwd %q is not absolute", p.Cwd)
 	}
-	id := acp.SessionID(fmt.Sprintf("demo-%d", len(a.sessions)+1))
+	a.opened++
+	id := acp.SessionID(fmt.Sprintf("demo-%d", a.opened))
 	s := &session{id: id, cwd: p.Cwd, mode: modeAsk, pace: paceBrisk}
 	a.sessions[id] = s
 	a.conn.AfterResponse(ctx, func() { a.announce(ctx, id) })
@@ -167,6 +175,13 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 		return nil, err
 	}
 	defer a.end(s)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	answered := make(chan struct{})
+	a.conn.AfterResponse(ctx, func() { close(answered) })
+	a.mu.Lock()
+	s.stop, s.answered = stop, answered
+	a.mu.Unlock()
 	t := &turn{agent: a, session: s}
 	prompt := ""
 	for _, block := range p.Prompt {
@@ -182,6 +197,29 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 		return nil, err
 	}
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+// CloseSession forgets a session. A turn that runs is cancelled and answered
+// first, so that nothing of the session follows the answer.
+func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*acp.CloseSessionResponse, error) {
+	a.mu.Lock()
+	s, err := a.find(p.SessionID)
+	if err != nil {
+		a.mu.Unlock()
+		return nil, err
+	}
+	delete(a.sessions, p.SessionID)
+	stop, answered := s.stop, s.answered
+	a.mu.Unlock()
+	if answered != nil {
+		stop(runtime.ErrSessionCancelled)
+		select {
+		case <-answered:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+	return &acp.CloseSessionResponse{}, nil
 }
 
 // Cancel has nothing left to do: the connection has ended the prompt's context.

@@ -415,6 +415,56 @@ func TestCancelEndsTheTurnWhereverItIs(t *testing.T) {
 	}
 }
 
+// C082 of the conformance list.
+func TestClosingABusySessionEndsItsTurnFirst(t *testing.T) {
+	t.Parallel()
+	for _, prompt := range []string{"/slow 10000", "/run sleep 60", ""} {
+		t.Run(prompt, func(t *testing.T) {
+			t.Parallel()
+			e := start(t, nil)
+			id := e.open()
+			ended := make(chan string, 2)
+			if prompt == "" {
+				e.prompt(id, "/say done")
+				ended <- "cancelled"
+			} else {
+				go func() {
+					got, err := e.prompt(id, prompt)
+					if err != nil {
+						got = acp.StopReason(err.Error())
+					}
+					ended <- string(got)
+				}()
+				e.waitFor(map[string]string{"/slow 10000": "1 ", "/run sleep 60": "call-1 content"}[prompt])
+			}
+			if _, err := e.agent.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id}); err != nil {
+				t.Fatal(err)
+			}
+			last := e.transcript()
+			if got := <-ended; got != "cancelled" {
+				t.Errorf("the turn ended with %q", got)
+			}
+			for _, again := range []func() error{
+				func() error { _, err := e.prompt(id, "/say x"); return err },
+				func() error {
+					_, err := e.agent.CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id})
+					return err
+				},
+			} {
+				if err := again(); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeResourceNotFound}) {
+					t.Error(err)
+				}
+			}
+			if e.transcript() != last || len(e.terminals) != e.released {
+				t.Errorf("after the answer\n%s\nbefore\n%s\n%d terminals, %d released", e.transcript(), last, len(e.terminals), e.released)
+			}
+			if other := e.open(); other == id {
+				t.Error("the next session has the same id")
+			}
+		})
+	}
+}
+
 func TestErrorsOfTheClientAreTold(t *testing.T) {
 	t.Parallel()
 	e := start(t, nil)

@@ -1,0 +1,33 @@
+// Package patience is how tests wait for what goes on beside them: for the thing
+// itself, and so long that only what never happens fails.
+package patience
+
+import (
+	"testing"
+	"time"
+)
+
+// Soon is how long something that should happen may take on a busy machine.
+const Soon = 20 * time.Second
+
+// True waits for a condition.
+func True(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Soon); !ok(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// Value returns what comes through a channel.
+func Value[T any](t *testing.T, what string, ch <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-ch:
+		return v
+	case <-time.After(Soon):
+		t.Fatalf("no %s", what)
+		panic("unreachable")
+	}
+}
