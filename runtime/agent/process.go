@@ -19,6 +19,11 @@ import (
 // when something else keeps them open.
 const lastWords = 500 * time.Millisecond
 
+// exitKnown is how long the exit of an agent whose output has ended may take to
+// be known, on a machine that is very busy. One that lives on without an output
+// is taken for gone after it.
+const exitKnown = 3 * time.Second
+
 // Process is a running agent. Its methods are safe for concurrent use.
 type Process struct {
 	cmd    Command
@@ -193,7 +198,7 @@ func (s *stdio) Read(buf []byte) ([]byte, error) {
 		select {
 		case <-s.p.done:
 			err = s.p.Err()
-		case <-time.After(lastWords):
+		case <-time.After(exitKnown):
 		}
 	}
 	return msg, err

@@ -39,21 +39,27 @@ func TestAnAgentKilledAtAnyByteOfATurnFailsItsPromptAtOnce(t *testing.T) {
 			}
 		}
 
-		var mu sync.Mutex
-		var delays []time.Duration
-		workers(len(cuts), func(i int) {
-			d, ok := killAt(t, path, text, cuts[i])
-			if ok {
-				mu.Lock()
-				delays = append(delays, d)
-				mu.Unlock()
+		for again := range 2 { // a busy moment slows one pass, an engine each
+			var mu sync.Mutex
+			var delays []time.Duration
+			workers(len(cuts), func(i int) {
+				d, ok := killAt(t, path, text, cuts[i])
+				if ok {
+					mu.Lock()
+					delays = append(delays, d)
+					mu.Unlock()
+				}
+			})
+			slices.Sort(delays)
+			slow, _ := slices.BinarySearch(delays, 200*time.Millisecond)
+			t.Logf("%d kills: the prompt failed after %v (median), %v (worst)", len(delays), delays[len(delays)/2], delays[len(delays)-1])
+			over := len(delays) - slow
+			if over <= 1+len(delays)/1000 {
+				break
 			}
-		})
-		slices.Sort(delays)
-		slow, _ := slices.BinarySearch(delays, 200*time.Millisecond)
-		t.Logf("%d kills: the prompt failed after %v (median), %v (worst)", len(delays), delays[len(delays)/2], delays[len(delays)-1])
-		if over := len(delays) - slow; over > 1+len(delays)/1000 {
-			t.Errorf("%d of %d prompts took longer than 200 ms to fail", over, len(delays))
+			if again == 1 {
+				t.Errorf("%d of %d prompts took longer than 200 ms to fail", over, len(delays))
+			}
 		}
 	})
 }
