@@ -32,8 +32,13 @@ type step struct {
 	params []byte
 }
 
+// maxLaneName is how much of a session id tells lanes apart, so that what is
+// kept of idle sessions stays small whatever a peer calls them.
+const maxLaneName = 256
+
 // laneFor returns the lane of a session. Only the reading goroutine calls it.
 func (c *Conn) laneFor(session []byte) *lane {
+	session = session[:min(len(session), maxLaneName)]
 	if l := c.lanes[string(session)]; l != nil {
 		return l
 	}

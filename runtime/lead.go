@@ -21,6 +21,7 @@ const (
 	leadFor  = time.Millisecond // until relieved; twice that at most
 	leadFast = leadFor / 10     // a handler that takes longer is slow
 	leadSkip = 16               // requests after a slow one of their method that are not tried
+	maxSlow  = 256              // methods that are remembered
 )
 
 func (c *Conn) startLead() {
@@ -33,11 +34,26 @@ func (c *Conn) startLead() {
 // leads reports whether the reader is to handle a request itself. The handlers
 // of a method that was slow lately get goroutines.
 func (l *lead) leads(req *request) bool {
-	n := l.slow[req.method]
-	if n > 0 {
+	if len(req.method) > maxMethod || req.wait != nil {
+		return false
+	}
+	switch n := l.slow[req.method]; n {
+	case 0:
+		return true
+	case 1:
+		delete(l.slow, req.method)
+	default:
 		l.slow[req.method] = n - 1
 	}
-	return n == 0 && req.wait == nil
+	return false
+}
+
+// wasSlow remembers a method. Who reads, or is about to, calls it.
+func (l *lead) wasSlow(method string) {
+	if len(l.slow) >= maxSlow {
+		clear(l.slow)
+	}
+	l.slow[method] = leadSkip
 }
 
 // serveHere handles req on the reading goroutine and reports whether that is
@@ -61,7 +77,7 @@ func (c *Conn) serveHere(req *request) (reads bool) {
 		return false
 	}
 	if time.Since(began) > leadFast {
-		l.slow[req.method] = leadSkip
+		l.wasSlow(req.method)
 	}
 	return true
 }
@@ -69,7 +85,7 @@ func (c *Conn) serveHere(req *request) (reads bool) {
 // relieve lets another goroutine read if the one that handles req was to.
 func (c *Conn) relieve(req *request) {
 	if c.lead.req.CompareAndSwap(req, nil) {
-		c.lead.slow[req.method] = leadSkip
+		c.lead.wasSlow(req.method)
 		go c.read()
 	}
 }

@@ -13,6 +13,7 @@ func (c *Conn) read() {
 	var buf *buffer
 	f := new(frame)
 	for {
+		c.admit()
 		if buf == nil {
 			buf = c.used.get()
 		}
@@ -46,7 +47,6 @@ func (c *Conn) read() {
 			close(c.readDone)
 			return
 		}
-		c.admit()
 	}
 }
 
@@ -254,13 +254,19 @@ func params(f *frame) []byte {
 	return f.params
 }
 
+// What is kept of the names of methods.
+const (
+	maxMethods = 256
+	maxMethod  = 128 // bytes
+)
+
 // intern returns the method name without making a string for each message.
 func (c *Conn) intern(method []byte) string {
 	if s, ok := c.methods[string(method)]; ok {
 		return s
 	}
 	s := string(method)
-	if len(c.methods) < 256 && len(s) < 128 {
+	if len(c.methods) < maxMethods && len(s) <= maxMethod {
 		c.methods[s] = s
 	}
 	return s
