@@ -17,7 +17,7 @@ import (
 // to out; in the format text, what the agent does goes to standard error.
 type display struct {
 	format string
-	out    io.Writer
+	out    *output
 	err    io.Writer
 
 	mu       sync.Mutex
@@ -29,10 +29,24 @@ type display struct {
 	titles   map[acp.ToolCallID]string
 }
 
+// output remembers that writing failed: nobody looks at each write.
+type output struct {
+	w   io.Writer
+	err error // the first
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	n, err := o.w.Write(b)
+	if o.err == nil {
+		o.err = err
+	}
+	return n, err
+}
+
 func newDisplay(format string, out io.Writer) (*display, error) {
 	switch format {
 	case "text", "json", "quiet":
-		return &display{format: format, out: out, err: os.Stderr, titles: map[acp.ToolCallID]string{}}, nil
+		return &display{format: format, out: &output{w: out}, err: os.Stderr, titles: map[acp.ToolCallID]string{}}, nil
 	}
 	return nil, usageError("--format %q is none of text, json, quiet", format)
 }
@@ -208,6 +222,9 @@ func (d *display) end(stop acp.StopReason, denied int, err error) error {
 			}
 		}
 		d.event(e)
+	}
+	if err == nil {
+		err = d.out.err // what was shown is not complete
 	}
 	return err
 }

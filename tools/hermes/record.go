@@ -72,7 +72,10 @@ const lastWords = 500 * time.Millisecond
 
 // proxy runs the agent to its end. The error is an *exec.ExitError when it
 // failed.
-func proxy(w *trace.Writer, argv []string, in io.Reader, out io.Writer) error {
+//
+// Whichever side closes a stream, or cannot be written to, the other one is told
+// in the way of a pipe.
+func proxy(w *trace.Writer, argv []string, in io.Reader, out io.WriteCloser) error {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	// Pipes of our own: those of package exec would be closed under the readers.
 	var pipes [3][2]*os.File
@@ -117,11 +120,21 @@ func proxy(w *trace.Writer, argv []string, in io.Reader, out io.Writer) error {
 	go func() { // ends with this program: a read from a terminal cannot be stopped
 		copyLines(stdin, in, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToAgent})
 		stdin.Close()
+		if c, ok := in.(io.Closer); ok {
+			c.Close()
+		}
 	}()
 	var output sync.WaitGroup
-	output.Go(func() { copyLines(out, stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient}) })
+	output.Go(func() {
+		copyLines(out, stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient})
+		stdout.Close()
+		out.Close()
+	})
 	line := func(_ trace.Direction, b []byte) error { return w.Line(b) }
-	output.Go(func() { copyLines(os.Stderr, stderr, lines{w: w, add: line, cut: line}) })
+	output.Go(func() {
+		copyLines(os.Stderr, stderr, lines{w: w, add: line, cut: line})
+		stderr.Close()
+	})
 	err = cmd.Wait()
 	close(ended)
 	deadline := time.Now().Add(lastWords)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,5 +129,62 @@ func TestARecordingStandsInForTheAgent(t *testing.T) {
 	cmd = hermes(t, elsewhere, "replay", "--as", "client", path, "--", "sh", "-c", "echo 'no key' >&2; exit 1")
 	if _, errs, status := end(t, cmd); status != 1 || !strings.Contains(errs, "r.jsonl:3: expected the answer to initialize") || !strings.Contains(errs, "no key") {
 		t.Errorf("%d\n%s", status, errs)
+	}
+}
+
+// Each side learns that the other has closed a stream as if nothing were between.
+func TestAClosedStreamIsClosedForTheOtherSide(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	cmd := hermes(t, dir, "record", "--out", "r.jsonl", "--", "sh", "-c", "exec <&- >&-; read wait < gate; exit 5")
+	gate := filepath.Join(dir, "gate")
+	if err := syscall.Mkfifo(gate, 0o600); err != nil {
+		t.Skip(err)
+	}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 {
+		t.Errorf("%q, %v", rest, err)
+	}
+	for err == nil {
+		_, err = in.Write([]byte("is anybody there?\n"))
+	}
+	if !errors.Is(err, syscall.EPIPE) || !late.Stop() {
+		t.Error(err)
+	}
+	os.WriteFile(gate, []byte("go\n"), 0)
+	cmd.Wait()
+	if cmd.ProcessState.ExitCode() != 5 {
+		t.Error(cmd.ProcessState)
+	}
+}
+
+func TestAnAgentWhoseOutputNobodyTakesDoesNotHang(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here")
+	}
+	defer full.Close()
+	cmd := hermes(t, t.TempDir(), "record", "--out", "r.jsonl", "--", "sh", "-c", "yes; exit 4")
+	cmd.Stdout = full
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
+	defer late.Stop()
+	if cmd.Wait(); cmd.ProcessState.ExitCode() != 4 {
+		t.Error(cmd.ProcessState)
 	}
 }

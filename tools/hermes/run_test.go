@@ -253,3 +253,21 @@ func TestRunWithTheTypeScriptSDK(t *testing.T) {
 		t.Errorf("%d\n%s%s", status, out, errs)
 	}
 }
+
+func TestOutputThatCannotBeWrittenIsAnError(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no /dev/full here")
+	}
+	defer full.Close()
+	for _, format := range []string{"text", "json", "quiet"} {
+		cmd := hermes(t, t.TempDir(), demo("--format", format, "--approve", "all", "demo", "go")...)
+		var errs strings.Builder
+		cmd.Stdout, cmd.Stderr = full, &errs
+		cmd.Run()
+		if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%s: %v\n%s", format, cmd.ProcessState, errs.String())
+		}
+	}
+}
