@@ -19,7 +19,8 @@ const hidden = "[redacted]"
 //   - by position: values of environment variables and of headers, answers to
 //     elicitations;
 //   - by name: strings below members called authorization, password, cookie,
-//     api_key, token, secret and their like, in any spelling;
+//     api_key, token, secret and their like, in any spelling, and words of a
+//     command behind flags of such names;
 //   - by shape: keys with known prefixes, bearer tokens, JSON web tokens,
 //     private key blocks, passwords in URLs, name=value pairs with such names,
 //     long random text; also inside base64 where that is the output of a
@@ -85,15 +86,7 @@ func (w *walker) value(at place) {
 	case '{':
 		w.object(at)
 	case '[':
-		w.p++
-		for w.space(); w.b[w.p] != ']'; w.space() {
-			if w.b[w.p] == ',' {
-				w.p++
-				continue
-			}
-			w.value(at)
-		}
-		w.p++
+		w.list(at)
 	case '"':
 		start := w.p
 		text := w.str()
@@ -119,6 +112,38 @@ func (w *walker) value(at place) {
 			w.replace(start, w.p, []byte(`"`+hidden+`"`))
 		}
 	}
+}
+
+// list walks an array. It may be the words of a command: what belongs to a flag
+// such as --token is hidden, be it the rest of the word or the next one.
+func (w *walker) list(at place) {
+	next := false
+	w.p++
+	for w.space(); w.b[w.p] != ']'; w.space() {
+		if w.b[w.p] == ',' {
+			w.p++
+			continue
+		}
+		if w.b[w.p] != '"' {
+			next = false
+			w.value(at)
+			continue
+		}
+		element, start := at, w.p
+		word := w.str()
+		name, rest, joined := bytes.Cut(word, []byte("="))
+		isFlag := bytes.HasPrefix(word, []byte("-"))
+		isSecret := isFlag && isSecretName(flatten(string(name)))
+		if isSecret && joined && len(rest) > 0 {
+			w.replace(w.p-1-len(rest), w.p-1, []byte(hidden))
+		} else {
+			w.p = start
+			element.secret = at.secret || next && !isFlag
+			w.value(element)
+		}
+		next = isSecret && !joined
+	}
+	w.p++
 }
 
 func (w *walker) object(at place) {

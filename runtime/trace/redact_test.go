@@ -40,6 +40,11 @@ var canaries = []struct {
 	{"standard error", "ghp_0123456789abcdefghijABCDEF", "cloning with SECRET"},
 	{"line that is no JSON", "pass1234", `{"jsonrpc":"2.0","password":"SECRET"`},
 	{"assignment", "zz99yy88", "export FOO_API_KEY=SECRET"},
+	{"argument of an MCP server", canary, `{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"mcpServers":[{"name":"m","command":"c","args":["-y","--api-key","SECRET"]}]}}`},
+	{"argument of a terminal", canary, `{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"command":"c","args":["--password=SECRET", "x"]}}`},
+	{"words of a command", canary, `{"jsonrpc":"2.0","method":"session/update","params":{"update":{"rawInput":{"command":["c", "--token", "SECRET"]}}}}`},
+	{"shell line", "zz99yy88", `{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"command":"c --password SECRET x"}}`},
+	{"shell line with quotes", "zz99yy88", `{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"command":"c --api-key \"SECRET\" x"}}`},
 	{"cookie header", "sid=abc; other=def", "> Cookie: SECRET"},
 	{"bytes that are no UTF-8", "xoxb-1234567890-abc", "\xff SECRET"},
 }

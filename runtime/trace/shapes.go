@@ -39,6 +39,9 @@ var shapes = []shape{
 	{words: []string{
 		"apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "token", "secret", "passwd", "password", "passphrase",
 	}, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:api[-_]?key|access[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
+	{words: []string{
+		"--token", "--access-token", "--auth-token", "--api-token", "--api-key", "--apikey", "--access-key", "--secret", "--client-secret", "--passwd", "--password", "--passphrase",
+	}, apart: true, group: 1, needs: digits, re: regexp.MustCompile(`^--[A-Za-z-]+[ \t]+["']?([^\s"'\\&;|,(){}<>\[\]-][^\s"'\\&;|,(){}<>\[\]]{5,})`)},
 	{words: []string{"://"}, group: 1, re: regexp.MustCompile(`^://[^\s/:@"'\\]*:([^\s/@"'\\]+)@`)},
 }
 
