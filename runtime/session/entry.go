@@ -117,7 +117,7 @@ func (s *State) addChunk(role Role, c *acp.ContentChunk) {
 		}
 		s.add(m)
 	}
-	before := m.bytes
+	before := m.size()
 	m.append(s, c.Content)
 	s.resized(m, before)
 }
@@ -163,7 +163,7 @@ func (m *message) entry() Entry {
 	return m.view
 }
 
-func (m *message) size() int { return m.bytes }
+func (m *message) size() int { return m.bytes + len(m.key.id) }
 
 func (m *message) cut(limit int) {
 	m.view, m.truncated = nil, true
@@ -184,6 +184,7 @@ func (m *message) cut(limit int) {
 		if first.text != nil {
 			m.bytes -= overhead
 		}
+		*first = block{} // the list goes on holding it
 		m.blocks = m.blocks[1:]
 	}
 }
@@ -283,7 +284,7 @@ func (c *toolCall) cut(limit int) {
 	v := *c.view
 	v.Content, v.RawInput, v.RawOutput, v.Meta, v.Extra, v.Truncated = nil, nil, nil, nil, nil, true
 	if len(v.Title) > limit {
-		v.Title = strings.ToValidUTF8(v.Title[:limit], "")
+		v.Title = shortened(v.Title, limit)
 	}
 	c.view, c.bytes = &v, len(v.ToolCall.AppendJSON(nil))
 }
@@ -299,8 +300,13 @@ func (n *notice) entry() Entry  { return n.view }
 func (n *notice) size() int     { return n.bytes }
 func (n *notice) forget(*State) {}
 func (n *notice) cut(limit int) {
-	n.view = &Notice{Severity: n.view.Severity, Title: strings.ToValidUTF8(n.view.Title[:min(limit, len(n.view.Title))], "")}
+	n.view = &Notice{Severity: n.view.Severity, Title: shortened(n.view.Title, limit)}
 	n.bytes = len(n.view.Title)
+}
+
+// shortened returns the beginning of text, without the rest in memory.
+func shortened(text string, limit int) string {
+	return strings.Clone(strings.ToValidUTF8(text[:min(limit, len(text))], ""))
 }
 
 type compaction struct {
@@ -322,10 +328,10 @@ func (s *State) compaction(id acp.CompactionID) *compaction {
 
 func (s *State) mergeCompaction(u *acp.CompactionUpdate) {
 	c := s.compaction(u.CompactionID)
+	before := c.size()
 	c.view.Status = u.Status
 	u.Summary.Apply(&c.view.Summary, nil)
 	u.Error.Apply(&c.view.Error, "")
-	before := c.bytes
 	c.bytes = len(c.view.Error)
 	for _, b := range c.view.Summary {
 		c.bytes += s.blockSize(b)
@@ -335,14 +341,14 @@ func (s *State) mergeCompaction(u *acp.CompactionUpdate) {
 
 func (s *State) addSummary(u *acp.CompactionSummaryChunk) {
 	c := s.compaction(u.CompactionID)
-	before := c.bytes
+	before := c.size()
 	c.view.Summary = append(c.view.Summary, u.Content) // earlier views end before it
 	c.bytes += s.blockSize(u.Content)
 	s.resized(c, before)
 }
 
 func (c *compaction) entry() Entry    { return c.view }
-func (c *compaction) size() int       { return c.bytes }
+func (c *compaction) size() int       { return c.bytes + len(c.view.ID) }
 func (c *compaction) forget(s *State) { delete(s.compactions, c.view.ID) }
 func (c *compaction) cut(int) {
 	v := *c.view

@@ -9,6 +9,7 @@
 package session
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -17,7 +18,7 @@ import (
 
 // Limits bound the memory of a State; 0 means the default.
 type Limits struct {
-	Bytes   int // of messages and tool calls, encoded; default 32 MiB
+	Bytes   int // of the timeline, encoded, and as much again of plans; default 32 MiB
 	Entries int // of the timeline; default 20,000
 }
 
@@ -26,6 +27,8 @@ const (
 	DefaultBytes   = 32 << 20
 	DefaultEntries = 20_000
 )
+
+func (l *Limits) bytes() int { return cmp.Or(l.Bytes, DefaultBytes) }
 
 // Snapshot is a State at one moment. Nothing in it ever changes, and nothing in
 // it may be changed.
@@ -67,6 +70,7 @@ type State struct {
 	items       []item // the timeline
 	dropped     int
 	bytes       int
+	rest        map[string]int // bytes of what is not in the timeline
 	messages    map[messageKey]*message
 	calls       map[acp.ToolCallID]*toolCall
 	compactions map[acp.CompactionID]*compaction
@@ -77,13 +81,9 @@ type State struct {
 
 // New returns an empty State.
 func New(id acp.SessionID, limits Limits) *State {
-	if limits.Bytes == 0 {
-		limits.Bytes = DefaultBytes
-	}
-	if limits.Entries == 0 {
-		limits.Entries = DefaultEntries
-	}
-	s := &State{limits: limits, now: Snapshot{ID: id}}
+	limits.Bytes = limits.bytes()
+	limits.Entries = cmp.Or(limits.Entries, DefaultEntries)
+	s := &State{limits: limits, now: Snapshot{ID: id}, rest: make(map[string]int)}
 	s.clear()
 	return s
 }
@@ -114,7 +114,7 @@ func (s *State) Reset() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.clear()
-	s.now.Plan, s.now.Plans = nil, nil
+	s.now.Plan, s.now.Plans, s.rest["plan"] = nil, nil, 0
 }
 
 // NewTurn says that a prompt is sent: text without a message id that comes
@@ -148,18 +148,19 @@ func (s *State) Apply(update acp.SessionUpdate) {
 	case *acp.Notice:
 		s.add(&notice{view: &Notice{Severity: u.Severity, Title: u.Title, Description: u.Description.Or("")}, bytes: s.sizeOf(u)})
 	case *acp.Plan:
-		s.now.Plan = u.Entries
+		s.now.Plan, s.rest["plan"] = u.Entries, s.sizeOf(u)
 	case *acp.AvailableCommandsUpdate:
-		s.now.Commands = u.AvailableCommands
+		s.now.Commands, s.rest["commands"] = u.AvailableCommands, s.sizeOf(u)
 	case *acp.CurrentModeUpdate:
-		s.now.Mode = u.CurrentModeID
+		s.now.Mode, s.rest["mode"] = u.CurrentModeID, s.sizeOf(u)
 	case *acp.ConfigOptionUpdate:
-		s.now.ConfigOptions = u.ConfigOptions
+		s.now.ConfigOptions, s.rest["options"] = u.ConfigOptions, s.sizeOf(u)
 	case *acp.SessionInfoUpdate:
 		u.Title.Apply(&s.now.Title, "")
 		u.UpdatedAt.Apply(&s.now.UpdatedAt, "")
+		s.rest["title"] = len(s.now.Title) + len(s.now.UpdatedAt)
 	case *acp.UsageUpdate:
-		s.now.Usage = u
+		s.now.Usage, s.rest["usage"] = u, s.sizeOf(u)
 	}
 	s.shrink()
 }
@@ -227,13 +228,24 @@ func (s *State) shrink() {
 	s.dropped += drop
 }
 
+// size is what the session takes up, in bytes, roughly.
+func (s *State) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := s.bytes + len(s.now.ID)
+	for _, n := range s.rest {
+		sum += n
+	}
+	return sum
+}
+
 // appender is what every type of package acp is.
 type appender interface{ AppendJSON([]byte) []byte }
 
 func (s *State) sizeOf(v appender) int {
 	s.scratch = v.AppendJSON(s.scratch[:0])
 	n := len(s.scratch)
-	if cap(s.scratch) > 1<<20 {
+	if cap(s.scratch) > 16<<10 {
 		s.scratch = nil
 	}
 	return n

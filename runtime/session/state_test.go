@@ -3,6 +3,7 @@ package session
 import (
 	"fmt"
 	"reflect"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -276,4 +277,69 @@ func TestStoreKeepsUpdatesThatComeEarly(t *testing.T) {
 	if st.Get("s") != nil {
 		t.Error("still there")
 	}
+}
+
+// What an agent calls things counts, and so does what it tells about sessions
+// that nobody has opened.
+func TestMemoryIsBoundedWhateverIsLong(t *testing.T) {
+	const limit = 1 << 20
+	long := func(i int) string { return fmt.Sprint(i, strings.Repeat("x", 100<<10)) }
+	text := &acp.TextContent{Text: "x"}
+	huge := strings.Repeat("y", 8*limit)
+	updates := map[string]func(i int) acp.SessionUpdate{
+		"message id": func(i int) acp.SessionUpdate {
+			return &acp.AgentMessageChunk{MessageID: acp.Some(acp.MessageID(long(i))), Content: text}
+		},
+		"call id": func(i int) acp.SessionUpdate { return &acp.ToolCall{ToolCallID: acp.ToolCallID(long(i))} },
+		"compaction id": func(i int) acp.SessionUpdate {
+			return &acp.CompactionUpdate{CompactionID: acp.CompactionID(long(i))}
+		},
+		"title": func(i int) acp.SessionUpdate {
+			return &acp.ToolCall{ToolCallID: acp.ToolCallID(fmt.Sprint(i)), Title: strings.Clone(huge)}
+		},
+		"notice": func(int) acp.SessionUpdate { return &acp.Notice{Title: strings.Clone(huge)} },
+		"image": func(i int) acp.SessionUpdate {
+			return &acp.AgentMessageChunk{Content: &acp.ImageContent{Data: long(i)}}
+		},
+	}
+	for name, update := range updates {
+		before := heapInUse()
+		s := New("s", Limits{Bytes: limit})
+		for i := range 100 {
+			s.Apply(update(i))
+		}
+		if got := heapInUse() - before; got > 2*limit {
+			t.Errorf("%s: %d KiB are kept, the limit is %d", name, got>>10, limit>>10)
+		}
+		goruntime.KeepAlive(s)
+	}
+	strangers := map[string]func(i int) acp.SessionUpdate{
+		"messages": func(i int) acp.SessionUpdate { return &acp.AgentMessageChunk{Content: &acp.TextContent{Text: long(i)}} },
+		"commands": func(i int) acp.SessionUpdate {
+			return &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: long(i)}}}
+		},
+	}
+	for name, update := range strangers {
+		before := heapInUse()
+		store := NewStore(Limits{Bytes: limit})
+		opened := store.Open("mine")
+		opened.Apply(update(0))
+		for i := range 500 {
+			store.Apply(&acp.SessionNotification{SessionID: acp.SessionID(fmt.Sprint(i % 60)), Update: update(i)})
+		}
+		if got := heapInUse() - before; got > 2*limit {
+			t.Errorf("%s of unknown sessions: %d KiB are kept, the limit is %d", name, got>>10, limit>>10)
+		}
+		if store.Get("mine") != opened {
+			t.Error("an open session was forgotten")
+		}
+		goruntime.KeepAlive(store)
+	}
+}
+
+func heapInUse() int {
+	goruntime.GC()
+	var m goruntime.MemStats
+	goruntime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }

@@ -9,6 +9,7 @@ import (
 )
 
 // maxStrangers bounds the sessions that exist only because updates name them.
+// All of them together are kept within the limit of one session.
 const maxStrangers = 64
 
 // Store holds the sessions of one connection. It is safe for concurrent use.
@@ -53,25 +54,54 @@ func (t *Store) Get(id acp.SessionID) *State {
 }
 
 // Apply adds an update to its session.
-func (t *Store) Apply(n *acp.SessionNotification) { t.named(n.SessionID).Apply(n.Update) }
+func (t *Store) Apply(n *acp.SessionNotification) {
+	s, stranger := t.named(n.SessionID)
+	s.Apply(n.Update)
+	if stranger {
+		t.shrink()
+	}
+}
 
 // ApplyV2 adds an update of version 2 to its session.
 func (t *Store) ApplyV2(n *v2.UpdateSessionNotification) {
-	t.named(acp.SessionID(n.SessionID)).ApplyV2(n.Update)
+	s, stranger := t.named(acp.SessionID(n.SessionID))
+	s.ApplyV2(n.Update)
+	if stranger {
+		t.shrink()
+	}
 }
 
-// named returns the state of a session that an update names.
-func (t *Store) named(id acp.SessionID) *State {
+// named returns the state of a session that an update names, and whether it
+// exists only because of that.
+func (t *Store) named(id acp.SessionID) (s *State, stranger bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.states[id] == nil {
 		if len(t.strangers) == maxStrangers {
-			delete(t.states, t.strangers[0])
-			t.strangers = t.strangers[1:]
+			t.forgetStranger()
 		}
 		t.strangers = append(t.strangers, id)
 	}
-	return t.state(id)
+	return t.state(id), slices.Contains(t.strangers, id)
+}
+
+func (t *Store) forgetStranger() {
+	delete(t.states, t.strangers[0])
+	t.strangers = slices.Delete(t.strangers, 0, 1)
+}
+
+// shrink forgets the oldest strangers until the others are within the limit.
+func (t *Store) shrink() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	sum := 0
+	for _, id := range t.strangers {
+		sum += t.states[id].size()
+	}
+	for sum > t.limits.bytes() && len(t.strangers) > 1 {
+		sum -= t.states[t.strangers[0]].size()
+		t.forgetStranger()
+	}
 }
 
 // End forgets a session.

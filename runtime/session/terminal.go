@@ -83,7 +83,7 @@ func (t *terminal) entry() Entry {
 }
 
 func (t *terminal) size() int {
-	return overhead + len(t.now.Command) + len(t.now.Dir) + t.output.Len()
+	return overhead + len(t.now.ID) + len(t.now.Command) + len(t.now.Dir) + t.output.Len()
 }
 
 func (t *terminal) cut(limit int) {

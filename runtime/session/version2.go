@@ -14,6 +14,7 @@ const maxPlans = 16
 type Plan struct {
 	ID      v2.PlanID
 	Entries []acp.PlanEntry
+	bytes   int
 }
 
 // Activity is what a session of version 2 was last reported to be doing.
@@ -73,15 +74,16 @@ func (s *State) ApplyV2(update v2.SessionUpdate) {
 		}
 	case *v2.PlanUpdate:
 		if p, ok := u.Plan.(*v2.PlanItems); ok {
-			s.setPlan(p.PlanID, entriesV1(p.Entries))
+			s.setPlan(p.PlanID, entriesV1(p.Entries), s.sizeOf(u))
 		}
 	case *v2.AvailableCommandsUpdate:
-		s.now.Commands = commandsV1(u.AvailableCommands)
+		s.now.Commands, s.rest["commands"] = commandsV1(u.AvailableCommands), s.sizeOf(u)
 	case *v2.ConfigOptionUpdate:
-		s.now.ConfigOptions = optionsV1(u.ConfigOptions)
+		s.now.ConfigOptions, s.rest["options"] = optionsV1(u.ConfigOptions), s.sizeOf(u)
 	case *v2.SessionInfoUpdate:
 		u.Title.Apply(&s.now.Title, "")
 		u.UpdatedAt.Apply(&s.now.UpdatedAt, "")
+		s.rest["title"] = len(s.now.Title) + len(s.now.UpdatedAt)
 	case *v2.UsageUpdate:
 		s.setUsage(u)
 	case *v2.Notice:
@@ -153,7 +155,7 @@ func (s *State) patchMessage(role Role, id v2.MessageID, content acp.Patch[[]v2.
 	if content.State == acp.PatchAbsent {
 		return
 	}
-	before := m.bytes
+	before := m.size()
 	m.blocks, m.bytes, m.truncated, m.view = nil, 0, false, nil
 	for _, c := range content.V {
 		m.append(s, contentV1(c))
@@ -213,13 +215,19 @@ func (s *State) addProduct(u *v2.ToolCallContentChunk) {
 	s.resized(c, before)
 }
 
-func (s *State) setPlan(id v2.PlanID, entries []acp.PlanEntry) {
+func (s *State) setPlan(id v2.PlanID, entries []acp.PlanEntry, bytes int) {
 	s.now.Plan = entries
 	plans := slices.Clone(s.now.Plans)
 	if i := slices.IndexFunc(plans, func(p Plan) bool { return p.ID == id }); i >= 0 {
-		plans[i].Entries = entries
-	} else if plans = append(plans, Plan{id, entries}); len(plans) > maxPlans {
-		plans = plans[1:]
+		s.rest["plan"] += bytes - plans[i].bytes
+		plans[i].Entries, plans[i].bytes = entries, bytes
+	} else {
+		s.rest["plan"] += bytes
+		plans = append(plans, Plan{id, entries, bytes})
+	}
+	for len(plans) > 1 && (len(plans) > maxPlans || s.rest["plan"] > s.limits.Bytes) {
+		s.rest["plan"] -= plans[0].bytes
+		plans = slices.Delete(plans, 0, 1)
 	}
 	s.now.Plans = plans
 }
@@ -230,5 +238,5 @@ func (s *State) setUsage(u *v2.UsageUpdate) {
 		v.Cost = s.now.Usage.Cost
 	}
 	convert(&v.Cost, u.Cost, nil, func(c v2.Cost) *acp.Cost { cost := acp.Cost(c); return &cost })
-	s.now.Usage = v
+	s.now.Usage, s.rest["usage"] = v, s.sizeOf(v)
 }
