@@ -93,13 +93,13 @@ func TestEveryQuirkOfAPresetReachesTheHost(t *testing.T) {
 	kind := reflect.TypeFor[preset.Quirks]()
 	for i := range kind.NumField() {
 		var p preset.Preset
-		reflect.ValueOf(&p.Quirks).Elem().Field(i).SetBool(true)
+		reflect.ValueOf(&p.Quirks).Elem().Field(i).Set(reflect.ValueOf(new(true)))
 		if fromPreset(p).Quirks == (quirks{}) {
 			t.Errorf("nothing knows of %s", kind.Field(i).Name)
 		}
 	}
 	off := command{Quirks: quirks{IgnoresEOF: new(bool)}}
-	c := fromPreset(preset.Preset{Command: "x", Quirks: preset.Quirks{IgnoresEOF: true}})
+	c := fromPreset(preset.Preset{Command: "x", Quirks: preset.Quirks{IgnoresEOF: new(true)}})
 	if wait := c.process().EOFWait; wait >= politeWait {
 		t.Errorf("waits %v for an agent that ignores the end of its input", wait)
 	}

@@ -24,22 +24,17 @@ func presetOf(name string) (command, bool) {
 
 func fromPreset(p preset.Preset) command {
 	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install}
-	if p.Quirks.MissingFileEmpty {
+	if isTrue(p.Quirks.MissingFileEmpty) {
 		c.Quirks.MissingFile = missingEmpty
 	}
-	if p.Quirks.OneSession {
-		c.Quirks.OneSession = new(true)
-	}
-	if p.Quirks.IgnoresEOF {
-		c.Quirks.IgnoresEOF = new(true)
-	}
+	c.Quirks.OneSession, c.Quirks.IgnoresEOF = p.Quirks.OneSession, p.Quirks.IgnoresEOF
 	return c
 }
 
 // process is the program to start.
 func (c command) process() agent.Command {
 	p := preset.Preset{Command: c.Command, Args: c.Args, Env: c.Env, Cwd: c.Cwd, PassEnv: c.PassEnv}
-	p.Quirks.IgnoresEOF = isTrue(c.Quirks.IgnoresEOF)
+	p.Quirks.IgnoresEOF = c.Quirks.IgnoresEOF
 	cmd := p.Process()
 	cmd.InheritEnv = c.InheritEnv
 	cmd.EOFWait, cmd.TermWait, cmd.KillWait = cmp.Or(cmd.EOFWait, politeWait), politeWait, time.Second

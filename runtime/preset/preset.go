@@ -6,6 +6,7 @@ package preset
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -42,17 +43,18 @@ type Preset struct {
 
 // Quirks is what a client has to do differently for an agent. What is right for
 // all agents is no quirk: to send no cancel while no turn runs, to give whole
-// shell lines to a shell, and to know models from before config options.
+// shell lines to a shell, and to know models from before config options. Nil
+// stands for false, and for what a preset says where the user's file is over it.
 type Quirks struct {
 	// MissingFileEmpty: the agent creates a file only when reading it, before it
 	// exists, gives empty content in place of an error.
-	MissingFileEmpty bool `json:"missing_file_empty,omitempty"`
+	MissingFileEmpty *bool `json:"missing_file_empty,omitempty"`
 	// OneSession: the agent sends the updates of one session under the ids of
 	// all sessions of its process. Start a process for each session.
-	OneSession bool `json:"one_session,omitempty"`
+	OneSession *bool `json:"one_session,omitempty"`
 	// IgnoresEOF: the agent does not exit when its standard input is closed; a
 	// signal does it, and there is no use in waiting before it.
-	IgnoresEOF bool `json:"ignores_eof,omitempty"`
+	IgnoresEOF *bool `json:"ignores_eof,omitempty"`
 }
 
 //go:embed presets.json
@@ -194,7 +196,7 @@ func (s *Set) With(over *Set) *Set {
 }
 
 // Over returns p with the members that o sets replaced. A new command comes
-// with its own arguments; environments are merged; quirks are added.
+// with its own arguments; environments are merged.
 func (p Preset) Over(o Preset) Preset {
 	set := func(to *string, from string) {
 		if from != "" {
@@ -220,15 +222,15 @@ func (p Preset) Over(o Preset) Preset {
 	}
 	maps.Copy(env, o.Env)
 	p.Env = env
-	p.Quirks = p.Quirks.or(o.Quirks)
+	p.Quirks = p.Quirks.over(o.Quirks)
 	return p
 }
 
-func (q Quirks) or(o Quirks) Quirks {
+func (q Quirks) over(o Quirks) Quirks {
 	return Quirks{
-		MissingFileEmpty: q.MissingFileEmpty || o.MissingFileEmpty,
-		OneSession:       q.OneSession || o.OneSession,
-		IgnoresEOF:       q.IgnoresEOF || o.IgnoresEOF,
+		MissingFileEmpty: cmp.Or(o.MissingFileEmpty, q.MissingFileEmpty),
+		OneSession:       cmp.Or(o.OneSession, q.OneSession),
+		IgnoresEOF:       cmp.Or(o.IgnoresEOF, q.IgnoresEOF),
 	}
 }
 
@@ -250,7 +252,7 @@ func (p Preset) Process() agent.Command {
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		c.Env = append(c.Env, name+"="+p.Env[name])
 	}
-	if p.Quirks.IgnoresEOF {
+	if ignores := p.Quirks.IgnoresEOF; ignores != nil && *ignores {
 		c.EOFWait = shortWait
 	}
 	return c

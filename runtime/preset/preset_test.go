@@ -52,6 +52,7 @@ func TestUsersOverridePresetsMemberByMember(t *testing.T) {
 	mine, err := Read("mine", strings.NewReader(`{
 		"gemini-cli": {"args": ["--acp", "--debug"], "env": {"A": "1"}, "pass_env": ["X_*"], "quirks": {"ignores_eof": true}},
 		"opencode": {"command": "/opt/opencode"},
+		"claude-code-acp": {"quirks": {"ignores_eof": false}},
 		"own": {"command": "own-agent", "aliases": ["mine"], "quirks": {"one_session": true}}
 	}`))
 	if err != nil {
@@ -59,17 +60,20 @@ func TestUsersOverridePresetsMemberByMember(t *testing.T) {
 	}
 	s := Builtin().With(mine)
 	g, err := s.Find("gemini")
-	if err != nil || g.Command != "gemini" || !slices.Equal(g.Args, []string{"--acp", "--debug"}) || !g.Quirks.MissingFileEmpty || !g.Quirks.IgnoresEOF ||
+	if err != nil || g.Command != "gemini" || !slices.Equal(g.Args, []string{"--acp", "--debug"}) || !*g.Quirks.MissingFileEmpty || !*g.Quirks.IgnoresEOF ||
 		!slices.Equal(g.PassEnv, []string{"GEMINI_*", "GOOGLE_*", "X_*"}) || !slices.Equal(g.Process().Env, []string{"A=1"}) {
 		t.Errorf("%+v, %v", g, err)
+	}
+	if old, _ := s.Find("claude-code-acp"); old.Process().EOFWait != 0 {
+		t.Error("a quirk cannot be taken back")
 	}
 	if o, _ := s.Find("opencode"); o.Command != "/opt/opencode" || o.Args != nil || o.Install == "" {
 		t.Errorf("%+v", o)
 	}
-	if own, err := s.Find("mine"); err != nil || own.Name != "own" || !own.Quirks.OneSession {
+	if own, err := s.Find("mine"); err != nil || own.Name != "own" || !*own.Quirks.OneSession {
 		t.Errorf("%+v, %v", own, err)
 	}
-	if g, _ := Builtin().Find("gemini"); len(g.Args) != 1 || g.Quirks.IgnoresEOF {
+	if g, _ := Builtin().Find("gemini"); len(g.Args) != 1 || g.Quirks.IgnoresEOF != nil {
 		t.Error("the presets themselves were changed")
 	}
 	if none, err := ReadFile(filepath.Join(t.TempDir(), "none.json")); err != nil || len(Builtin().With(none).Names()) != len(Builtin().Names()) {

@@ -280,9 +280,10 @@ func (t *turn) services() error {
 	if err != nil {
 		return err
 	}
+	missingIsEmpty := t.job.agent.Quirks.MissingFileEmpty
 	opts := client.Options{
 		Agent: t.job.agent.Name, Policy: policy, Ask: t.ask, Decided: t.decided,
-		MissingIsEmpty: t.job.agent.Quirks.MissingFileEmpty,
+		MissingIsEmpty: missingIsEmpty != nil && *missingIsEmpty,
 		Updated:        func(_ context.Context, n *acp.SessionNotification) error { t.show.update(n); return nil },
 	}
 	switch t.approve {
