@@ -39,7 +39,9 @@ type Options struct {
 	// means never; the client then ends as the connection did.
 	Attempts int
 	// Pause is the wait after the first failed attempt, 250 ms; it doubles up
-	// to LongestPause, 30 s. A random part spreads clients of one server.
+	// to LongestPause, 30 s. A random part spreads clients of one server. A
+	// connection that was made again and did not last for LongestPause is a
+	// failed attempt, too.
 	Pause, LongestPause time.Duration
 	// OnEvent is told what happens, one event at a time and in order; nothing
 	// goes on before it returns. It must not call the client.
@@ -211,7 +213,9 @@ func (c *Client) Close() error {
 // keep makes connections until the end.
 func (c *Client) keep(conn *runtime.Conn) {
 	defer close(c.done)
+	var tried tries
 	for conn != nil {
+		began := time.Now()
 		select {
 		case <-conn.Done():
 		case <-c.ctx.Done():
@@ -227,7 +231,13 @@ func (c *Client) keep(conn *runtime.Conn) {
 		}
 		c.broke()
 		c.opts.OnEvent(Event{Kind: Broken, Err: cause})
-		conn = c.again()
+		if time.Since(began) >= c.opts.LongestPause {
+			tried = tries{}
+		}
+		if tried.count > 0 && !c.failed(&tried, cause) {
+			break
+		}
+		conn = c.again(&tried)
 	}
 	c.use(nil, nil)
 }
@@ -243,10 +253,16 @@ func (c *Client) broke() {
 	}
 }
 
+// tries are those since a connection lasted.
+type tries struct {
+	count int
+	pause time.Duration // before the last one
+}
+
 // again connects again; nil when the client has ended.
-func (c *Client) again() *runtime.Conn {
-	pause := c.opts.Pause
-	for n := 1; ; n++ {
+func (c *Client) again(tried *tries) *runtime.Conn {
+	for {
+		tried.count++
 		ctx, cancel := context.WithTimeout(c.ctx, attempt)
 		conn, agent, err := c.dial(ctx)
 		cancel()
@@ -259,23 +275,30 @@ func (c *Client) again() *runtime.Conn {
 			conn.Close()
 			c.broke()
 		}
-		if c.ctx.Err() != nil {
+		if c.ctx.Err() != nil || !c.failed(tried, err) {
 			return nil
 		}
-		if n >= c.opts.Attempts || permanent(err) {
-			gaveUp := &GaveUpError{Attempts: n, Err: err}
-			c.cancel(gaveUp)
-			c.opts.OnEvent(Event{Kind: GaveUp, Err: gaveUp})
-			return nil
-		}
-		wait := pause/2 + rand.N(pause)
-		pause = min(2*pause, c.opts.LongestPause)
-		c.opts.OnEvent(Event{Kind: Failed, Err: err, Wait: wait})
-		select {
-		case <-time.After(wait):
-		case <-c.ctx.Done():
-			return nil
-		}
+	}
+}
+
+// failed waits before the next attempt, false when there is none.
+func (c *Client) failed(tried *tries, err error) bool {
+	if tried.count >= c.opts.Attempts || permanent(err) {
+		gaveUp := &GaveUpError{Attempts: tried.count, Err: err}
+		c.cancel(gaveUp)
+		c.opts.OnEvent(Event{Kind: GaveUp, Err: gaveUp})
+		return false
+	}
+	if tried.pause = min(2*tried.pause, c.opts.LongestPause); tried.pause == 0 {
+		tried.pause = c.opts.Pause
+	}
+	wait := tried.pause/2 + rand.N(tried.pause)
+	c.opts.OnEvent(Event{Kind: Failed, Err: err, Wait: wait})
+	select {
+	case <-time.After(wait):
+		return true
+	case <-c.ctx.Done():
+		return false
 	}
 }
 

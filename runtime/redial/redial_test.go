@@ -356,3 +356,35 @@ func TestConnectionsOverTheNetworkAreMadeAgain(t *testing.T) {
 		c.Close()
 	}
 }
+
+// A server that takes connections and drops them is not asked without end.
+func TestAConnectionThatDoesNotLastIsAFailedAttempt(t *testing.T) {
+	t.Parallel()
+	const attempts = 5
+	w := new(world)
+	c, _ := w.connect(t, func(o *redial.Options) {
+		o.Attempts, o.LongestPause = attempts, time.Hour
+		o.OnEvent = func(e redial.Event) {
+			w.event(e)
+			if e.Kind == redial.Connected {
+				w.cut()
+			}
+		}
+	})
+	w.cut()
+	w.await(t, redial.GaveUp)
+	waited := func() (waits int) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, e := range w.events {
+			if e.Kind == redial.Failed && e.Wait > 0 {
+				waits++
+			}
+		}
+		return waits
+	}
+	var gaveUp *redial.GaveUpError
+	if waits := waited(); waits != attempts-1 || w.dials != 1+attempts || !errors.As(c.Err(), &gaveUp) || gaveUp.Attempts != attempts {
+		t.Errorf("%d waits, %d dials, %v", waits, w.dials, c.Err())
+	}
+}
