@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -73,7 +74,7 @@ func (e *MismatchError) Error() string {
 
 // Play plays one side of a recording over t, which it closes in the end. It
 // returns nil when everything was said and the peer has hung up; a client hangs
-// up itself.
+// up itself, and so does an agent whose recording ends before an answer.
 //
 // What the peer has to say is found by method and order, not by params: its
 // requests and, when it is a client, its notifications. What stood before a
@@ -171,12 +172,25 @@ func (p *player) play(ctx context.Context) error {
 	if p.Side == Client {
 		return nil
 	}
-	for !p.gone { // an agent stays until its client leaves
+	for !p.gone && !p.owes() { // an agent stays until its client leaves
 		if err := p.hear(ctx, nil, nil); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// owes reports whether a request of the peer has no answer in the recording: it
+// ends inside of something, as an agent that dies does, and waiting would be for
+// ever.
+func (p *player) owes() bool {
+	answered := map[*cue]bool{}
+	for _, c := range p.cues {
+		if c.kind == response && c.request != nil {
+			answered[c.request] = true
+		}
+	}
+	return slices.ContainsFunc(p.cues, func(c *cue) bool { return !c.ours && c.kind == request && c.done && !answered[c] })
 }
 
 // moveTo maps the working directory of the first recorded session.

@@ -188,3 +188,22 @@ func TestAnAgentWhoseOutputNobodyTakesDoesNotHang(t *testing.T) {
 		t.Error(cmd.ProcessState)
 	}
 }
+
+// A recording that ends inside a turn, because the agent died, plays as that.
+func TestARecordingThatEndsInATurnEndsTheConnection(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "r.jsonl")
+	if _, errs, status := end(t, hermes(t, dir, demo("--record", path, "demo", "go")...)); status != 0 {
+		t.Fatal(status, errs)
+	}
+	text := readFile(t, path)
+	at := strings.Index(text, `"agent_message_chunk"`)
+	if err := os.WriteFile(path, []byte(text[:at]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run := append(demo("--timeout", "20s", "go"), "--", self(t), "replay", path)
+	if _, errs, status := end(t, hermes(t, dir, run...)); status != 1 || !strings.Contains(errs, "connection closed") {
+		t.Errorf("%d\n%s", status, errs)
+	}
+}
