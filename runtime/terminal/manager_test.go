@@ -320,6 +320,39 @@ func TestTerminalsAreLimited(t *testing.T) {
 	create(t, m, "true")
 }
 
+// A machine may be too busy to read for longer than a background child is
+// waited for.
+func TestTheEndIsNotToldBeforeTheOutputIsRead(t *testing.T) {
+	t.Parallel()
+	m := manager(t, Options{})
+	dir := t.TempDir()
+	id := create(t, m, "sh", "-c", "cd "+dir+"; echo one; until [ -e go ]; do sleep 0.01; done; echo two")
+	for {
+		if text, _, _, err := m.Output(id); err != nil || text != "" {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	term, err := m.find("test", id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	term.mu.Lock() // what is read now cannot be kept
+	if err := os.WriteFile(dir+"/go", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for term.group.Alive() {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(2 * pipeGrace)
+	ended := isClosed(term.done)
+	term.mu.Unlock()
+	s := wait(t, m, id)
+	if text, _, _, err := m.Output(id); ended || s.Code != 0 || text != "one\ntwo\n" || err != nil {
+		t.Errorf("ended early: %t, %+v, %q, %v", ended, s, text, err)
+	}
+}
+
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	m := manager(t, Options{MaxTerminals: 1000})

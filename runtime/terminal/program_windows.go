@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"io/fs"
+	"os"
 	"os/exec"
 )
 
@@ -10,6 +11,9 @@ var suffixes = []string{"", ".exe", ".com", ".bat", ".cmd"}
 const batchFiles = true
 
 func mayRun(fs.FileMode) bool { return true }
+
+// unread cannot be told of a pipe without taking from it.
+func unread(*os.File) bool { return false }
 
 func shellArgv(line string) []string { return []string{"cmd.exe", "/d", "/s", "/c", line} }
 

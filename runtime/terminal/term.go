@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/creack/pty"
@@ -18,6 +19,7 @@ const KillGrace = 2 * time.Second
 
 const (
 	pipeGrace  = 200 * time.Millisecond // for output after the end of the command
+	pipeTries  = 50                     // times that, while there is some
 	maxPending = 256 << 10              // bytes that OnData may be behind
 )
 
@@ -33,7 +35,8 @@ type term struct {
 
 	status Status // valid once done is closed
 
-	group *process.Group
+	group  *process.Group
+	adding atomic.Bool // what was read is not in out yet
 
 	mu      sync.Mutex
 	out     ring
@@ -106,12 +109,24 @@ func (t *term) run(cmd *exec.Cmd, g *process.Group) {
 	g.Alive()  // looks, so that the id of an empty group is not used again
 	signal, _ := process.Signal(cmd.ProcessState)
 	t.status = Status{Code: cmd.ProcessState.ExitCode(), Signal: signal}
-	select {
-	case <-t.eof:
-	case <-time.After(pipeGrace): // a background child keeps the pipe open
-	}
+	t.drain()
 	close(t.done)
 	t.poke()
+}
+
+// drain waits until what the command has written is read. A background child
+// may keep the pipe open, and write to it.
+func (t *term) drain() {
+	for range pipeTries {
+		select {
+		case <-t.eof:
+			return
+		case <-time.After(pipeGrace):
+		}
+		if !t.adding.Load() && !unread(t.in) {
+			return
+		}
+	}
 }
 
 // read ends at the end of the output, which is when the last process that holds
@@ -120,7 +135,9 @@ func (t *term) read() {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := t.in.Read(buf)
+		t.adding.Store(true)
 		t.add(buf[:n], err != nil)
+		t.adding.Store(false)
 		if err != nil {
 			close(t.eof)
 			return
