@@ -191,7 +191,7 @@ func TestSnapshotsNeverChange(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	s := New("s", Limits{Bytes: 100_000, Entries: 50})
-	for i := range 500 {
+	for i := range 120 {
 		apply(t, s, fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":"%d","title":"t"}`, i), chunk("agent_message", fmt.Sprint(i), strings.Repeat("x", 3000)))
 	}
 	n := s.Snapshot()
@@ -305,7 +305,7 @@ func TestMemoryIsBoundedWhateverIsLong(t *testing.T) {
 	for name, update := range updates {
 		before := heapInUse()
 		s := New("s", Limits{Bytes: limit})
-		for i := range 100 {
+		for i := range 30 {
 			s.Apply(update(i))
 		}
 		if got := heapInUse() - before; got > 2*limit {
@@ -324,7 +324,7 @@ func TestMemoryIsBoundedWhateverIsLong(t *testing.T) {
 		store := NewStore(Limits{Bytes: limit})
 		opened := store.Open("mine")
 		opened.Apply(update(0))
-		for i := range 500 {
+		for i := range 120 {
 			store.Apply(&acp.SessionNotification{SessionID: acp.SessionID(fmt.Sprint(i % 60)), Update: update(i)})
 		}
 		if got := heapInUse() - before; got > 2*limit {
