@@ -191,7 +191,7 @@ func TestSnapshotsNeverChange(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	s := New("s", Limits{Bytes: 100_000, Entries: 50})
-	for i := range 120 {
+	for i := range 500 {
 		apply(t, s, fmt.Sprintf(`{"sessionUpdate":"tool_call","toolCallId":"%d","title":"t"}`, i), chunk("agent_message", fmt.Sprint(i), strings.Repeat("x", 3000)))
 	}
 	n := s.Snapshot()
