@@ -153,8 +153,10 @@ func (t *turn) talk(ctx context.Context) (acp.StopReason, error) {
 		ProtocolVersion: 1, ClientCapabilities: t.Capabilities(),
 		ClientInfo: &acp.Implementation{Name: "hermes", Title: acp.Some("Hermes"), Version: version},
 	})
-	if err != nil {
+	if refused := (*acp.Error)(nil); errors.As(err, &refused) {
 		return "", fmt.Errorf("initialize: %w", err)
+	} else if err != nil {
+		return "", err // it names the method
 	}
 	if init.ProtocolVersion != 1 {
 		return "", fmt.Errorf("the agent speaks version %d of the protocol, Hermes speaks 1", init.ProtocolVersion)
