@@ -121,23 +121,19 @@ func script(records []Record, side Side) []*cue {
 
 // replaceID gives a response another id. Everything else stays.
 func replaceID(msg []byte, id json.RawMessage) []byte {
-	w := walker{b: msg, p: 1}
-	for w.space(); w.b[w.p] != '}'; w.space() {
-		if w.b[w.p] == ',' {
-			w.p++
-			continue
-		}
-		name := string(w.str())
-		w.space()
-		w.p++ // the colon
-		w.space()
+	w := walker{b: msg}
+	var replaced []byte
+	w.members(func(name string) {
 		start := w.p
 		w.skip()
-		if name == "id" {
-			return slices.Concat(msg[:start], id, msg[w.p:])
+		if name == "id" && replaced == nil {
+			replaced = slices.Concat(msg[:start], id, msg[w.p:])
 		}
+	})
+	if replaced == nil {
+		return msg
 	}
-	return msg
+	return replaced
 }
 
 // skip passes over one value.

@@ -147,6 +147,11 @@ func (w *walker) list(at place) {
 }
 
 func (w *walker) object(at place) {
+	w.members(func(name string) { w.value(at.member(name, w.b[w.p])) })
+}
+
+// members passes over an object; value passes over the value of each member.
+func (w *walker) members(value func(name string)) {
 	w.p++
 	for w.space(); w.b[w.p] != '}'; w.space() {
 		if w.b[w.p] == ',' {
@@ -157,7 +162,7 @@ func (w *walker) object(at place) {
 		w.space()
 		w.p++ // the colon
 		w.space()
-		w.value(at.member(name, w.b[w.p]))
+		value(name)
 	}
 	w.p++
 }

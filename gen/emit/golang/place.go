@@ -94,7 +94,7 @@ func (g *gen) placed(doc string, t *ir.Type) string {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	use, way := "", "in both directions"
-	if !slices.ContainsFunc(ways, func(w string) bool { return w != ways[0] }) && ways != nil {
+	if ways != nil && alike(ways) {
 		way = ways[0]
 	}
 	switch n := len(names); {
@@ -105,13 +105,17 @@ func (g *gen) placed(doc string, t *ir.Type) string {
 		use = "Part of " + list(names) + ", " + way + "."
 	}
 	page := t.Page
-	if page == "" && pages != nil && !slices.ContainsFunc(pages, func(p string) bool { return p != pages[0] }) {
+	if page == "" && pages != nil && alike(pages) {
 		page = pages[0]
 	}
 	if page == "" {
 		page = g.schemaPage()
 	}
 	return doc + "\n\n" + strings.TrimPrefix(use+"\nSpec: "+site+page, "\n")
+}
+
+func alike(list []string) bool {
+	return !slices.ContainsFunc(list, func(s string) bool { return s != list[0] })
 }
 
 // schemaPage is the page that lists all definitions.
