@@ -41,18 +41,26 @@ type world struct {
 }
 
 func (w *world) dial(context.Context) (transport.Transport, error) {
+	near, far, err := w.pair()
+	if err == nil {
+		go w.store.Serve(context.Background(), far)
+	}
+	return near, err
+}
+
+// pair returns the two ends of a new connection, if the gate is open.
+func (w *world) pair() (near, far transport.Transport, err error) {
 	if w.gate != nil {
 		if err := w.gate(); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	near, far := transport.Pair()
+	near, far = transport.Pair()
 	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.last = far
 	w.dials++
-	w.mu.Unlock()
-	go w.store.Serve(context.Background(), far)
-	return near, nil
+	return near, far, nil
 }
 
 func (w *world) cut() {

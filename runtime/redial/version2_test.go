@@ -154,22 +154,15 @@ type world2 struct {
 	v1     atomic.Bool // the agent speaks version 1 only
 }
 
-func (w *world2) dial(context.Context) (transport.Transport, error) {
-	if w.gate != nil {
-		if err := w.gate(); err != nil {
-			return nil, err
-		}
-	}
-	near, far := transport.Pair()
-	w.mu.Lock()
-	w.last = far
-	w.mu.Unlock()
+func (w *world2) dial(ctx context.Context) (transport.Transport, error) {
 	if w.v1.Load() {
-		go w.world.store.Serve(context.Background(), far)
-		return near, nil
+		return w.world.dial(ctx)
 	}
-	w.store.serve(far)
-	return near, nil
+	near, far, err := w.pair()
+	if err == nil {
+		w.store.serve(far)
+	}
+	return near, err
 }
 
 func (w *world2) event(e redial.Event) {

@@ -20,17 +20,7 @@ func TestTheFarSideAnswersThroughTheRecorder(t *testing.T) {
 	var said [2]string
 	for i, args := range [][]string{{"demo-agent"}, {"record", "--out", "r.jsonl", "--", self(t), "demo-agent"}} {
 		cmd := hermes(t, t.TempDir(), args...)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in, out := begin(t, cmd)
 		for line := range strings.Lines(input) { // one at a time, so that the answers keep their order
 			io.WriteString(in, line)
 			if strings.Contains(line, `"id"`) && !strings.Contains(line, `"result"`) || strings.HasPrefix(line, "no ") {

@@ -21,20 +21,11 @@ func TestAClosedStreamIsClosedForTheOtherSide(t *testing.T) {
 	if err := syscall.Mkfifo(gate, 0o600); err != nil {
 		t.Skip(err)
 	}
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in, out := begin(t, cmd)
 	late := time.AfterFunc(20*time.Second, func() { cmd.Process.Kill() })
 	defer late.Stop()
-	if rest, err := io.ReadAll(out); err != nil || len(rest) > 0 {
+	rest, err := io.ReadAll(out)
+	if err != nil || len(rest) > 0 {
 		t.Errorf("%q, %v", rest, err)
 	}
 	for err == nil {
