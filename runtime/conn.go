@@ -37,8 +37,8 @@ import (
 // does not wait for itself.
 //
 // Backpressure. When handlers are slow the connection stops reading, by count
-// and bytes (Limits, Budget); it neither drops nor closes. While a handler waits for
-// an answer it reads on, up to Limits.Ahead times as much.
+// and bytes (Limits, Budget); it neither drops nor closes. While a handler waits
+// for an answer it reads on, up to Limits.Ahead times as much.
 //
 // Cancelling. An outgoing session/cancel or $/cancel_request overtakes what is
 // queued, except the request it is about. Ending the context of a Call sends
@@ -50,8 +50,8 @@ import (
 // Faults. Unknown, late and second answers, lines that are no messages and
 // panics of handlers are counted and reported (Options), answered where the
 // protocol asks for it, and never end the connection. No version of the protocol
-// uses JSON-RPC batches: each gets one error, and nothing in it is done. Lone surrogate escapes
-// reach nobody; they are replaced by U+FFFD.
+// uses JSON-RPC batches: each gets one error, and nothing in it is done. Lone
+// surrogate escapes reach nobody; they are replaced by U+FFFD.
 //
 // End. When the peer is gone, what it sent before is still handled, and
 // pending calls fail with *ClosedError after it, at the latest after
