@@ -4,7 +4,7 @@ package acp
 
 import (
 	"encoding/json"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {

@@ -5,7 +5,7 @@ package acp
 import (
 	"encoding/json"
 	acptest "github.com/hermes-nvim/hermes/acp/internal/acptest"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"testing"
 )
 

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // Extra keeps the members of a JSON object that this version of the protocol

@@ -3,7 +3,7 @@
 package acp
 
 import (
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"log/slog"
 )
 

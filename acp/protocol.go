@@ -3,7 +3,7 @@ package acp
 import (
 	"encoding/json"
 
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // Side is a party of the protocol.

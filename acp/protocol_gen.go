@@ -5,7 +5,7 @@ package acp
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"slices"
 )
 

@@ -3,7 +3,7 @@ package acp
 import (
 	"strconv"
 
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // RequestID identifies a JSON-RPC request: null, an integer or a string. It is

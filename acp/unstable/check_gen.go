@@ -4,7 +4,7 @@ package unstable
 
 import (
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"strconv"
 )
 

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"github.com/hermes-nvim/hermes/acp"
 	acptest "github.com/hermes-nvim/hermes/acp/internal/acptest"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"testing"
 )
 

@@ -6,7 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 type resultOfMessageMCPResponse struct {

@@ -2,7 +2,7 @@
 
 package unstable
 
-import "github.com/hermes-nvim/hermes/acp/internal/jx"
+import "github.com/hermes-nvim/hermes/internal/jx"
 
 func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	m := d.Mark()

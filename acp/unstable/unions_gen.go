@@ -2,7 +2,7 @@
 
 package unstable
 
-import "github.com/hermes-nvim/hermes/acp/internal/jx"
+import "github.com/hermes-nvim/hermes/internal/jx"
 
 // ToolCallContent: something a tool call produced.
 //

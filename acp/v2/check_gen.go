@@ -4,7 +4,7 @@ package v2
 
 import (
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 func (v *RequestPermissionRequest) check(c *jx.Check) {

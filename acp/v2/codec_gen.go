@@ -5,7 +5,7 @@ package v2
 import (
 	"encoding/json"
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {

@@ -6,7 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // AgentSide returns the Handler that decodes what the peer sends to an agent, calls h and

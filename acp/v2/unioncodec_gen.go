@@ -2,7 +2,7 @@
 
 package v2
 
-import "github.com/hermes-nvim/hermes/acp/internal/jx"
+import "github.com/hermes-nvim/hermes/internal/jx"
 
 func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissionSubject {
 	m := d.Mark()

@@ -4,7 +4,7 @@ package v2
 
 import (
 	"encoding/json"
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // RequestPermissionSubject: what a permission request is about.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/acp/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // parseText decodes a JSON text, or says why it is none. It refuses what the

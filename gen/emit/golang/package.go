@@ -96,7 +96,7 @@ func (g *gen) err() error {
 
 func (g *gen) self() string   { return g.Module + "/" + g.Dir }
 func (g *gen) shared() string { return g.Module + "/" + g.Shared }
-func (g *gen) jx() string     { return g.Module + "/" + g.Shared + "/internal/jx" }
+func (g *gen) jx() string     { return g.Module + "/internal/jx" }
 
 // hand is a name of the hand-written package.
 func (g *gen) hand(name string) *jen.Statement { return jen.Qual(g.shared(), name) }
