@@ -53,9 +53,9 @@ func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId path content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -71,7 +71,7 @@ func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *WriteTextFileRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -79,7 +79,7 @@ func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -143,9 +143,9 @@ func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId path line limit _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -161,7 +161,7 @@ func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReadTextFileRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -169,7 +169,7 @@ func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -233,9 +233,9 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId toolCall options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -251,7 +251,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -259,7 +259,7 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -444,9 +444,9 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -462,7 +462,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -470,7 +470,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -485,7 +485,7 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -504,7 +504,7 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallContentOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -514,7 +514,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -529,7 +529,7 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -548,7 +548,7 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ContentBlockOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -558,7 +558,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
@@ -648,9 +648,9 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -666,7 +666,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Annotations) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Annotations")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -674,7 +674,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Annotations) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -727,9 +727,9 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Text)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations text _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -745,7 +745,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -753,7 +753,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -825,9 +825,9 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations data mimeType uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -843,7 +843,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ImageContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ImageContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -851,7 +851,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ImageContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -909,9 +909,9 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.MimeType)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations data mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -927,7 +927,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AudioContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AudioContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -935,7 +935,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AudioContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1049,9 +1049,9 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.URI)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1067,7 +1067,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ResourceLink) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ResourceLink")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1075,7 +1075,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1133,9 +1133,9 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.URI)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "mimeType text uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1151,7 +1151,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextResourceContents")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1159,7 +1159,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1217,9 +1217,9 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.URI)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "blob mimeType uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1235,7 +1235,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BlobResourceContents")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1243,7 +1243,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1296,9 +1296,9 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations resource _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1314,7 +1314,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EmbeddedResource")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1322,7 +1322,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1361,9 +1361,9 @@ func (v *Content) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1379,7 +1379,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Content) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Content")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1387,7 +1387,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Content) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1445,9 +1445,9 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.NewText)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "path oldText newText _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1463,7 +1463,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Diff) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Diff")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1471,7 +1471,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Diff) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1510,9 +1510,9 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1528,7 +1528,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Terminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Terminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1536,7 +1536,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Terminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1589,9 +1589,9 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1607,7 +1607,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallLocation")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1615,7 +1615,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1664,9 +1664,9 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Kind))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1682,7 +1682,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PermissionOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PermissionOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1690,7 +1690,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1802,9 +1802,9 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1820,7 +1820,7 @@ func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateTerminalRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1828,7 +1828,7 @@ func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1872,9 +1872,9 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Value)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1890,7 +1890,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EnvVariable) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EnvVariable")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1898,7 +1898,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1942,9 +1942,9 @@ func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1960,7 +1960,7 @@ func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalOutputRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1968,7 +1968,7 @@ func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2012,9 +2012,9 @@ func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2030,7 +2030,7 @@ func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReleaseTerminalRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2038,7 +2038,7 @@ func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2082,9 +2082,9 @@ func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2100,7 +2100,7 @@ func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *WaitForTerminalExitRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2108,7 +2108,7 @@ func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2152,9 +2152,9 @@ func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2170,7 +2170,7 @@ func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *KillTerminalRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2178,7 +2178,7 @@ func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2223,7 +2223,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Message)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
 }
@@ -2241,7 +2241,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2249,7 +2249,7 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2290,7 +2290,7 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"mode":`...)
@@ -2300,7 +2300,7 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2342,7 +2342,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"toolCallId":`...)
 		b = jx.AppendString(b, string(v.ToolCallID.V))
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2358,7 +2358,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationSessionScope")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2366,7 +2366,7 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2394,7 +2394,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2410,7 +2410,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationRequestScope")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2418,7 +2418,7 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2539,9 +2539,9 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2557,7 +2557,7 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationSchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2565,7 +2565,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2580,7 +2580,7 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2599,7 +2599,7 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -2609,7 +2609,7 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2667,9 +2667,9 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2685,7 +2685,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EnumOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EnumOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2693,7 +2693,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EnumOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2853,9 +2853,9 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2871,7 +2871,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StringPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2879,7 +2879,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2971,9 +2971,9 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2989,7 +2989,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NumberPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2997,7 +2997,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3089,9 +3089,9 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3107,7 +3107,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IntegerPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3115,7 +3115,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3187,9 +3187,9 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3205,7 +3205,7 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BooleanPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3213,7 +3213,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3228,7 +3228,7 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3247,7 +3247,7 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -3257,7 +3257,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3311,9 +3311,9 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3329,7 +3329,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StringMultiSelectItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3337,7 +3337,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3391,9 +3391,9 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3409,7 +3409,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3417,7 +3417,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3536,9 +3536,9 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3554,7 +3554,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3562,7 +3562,7 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3612,7 +3612,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationFormMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3620,7 +3620,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3675,7 +3675,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationURLMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3683,7 +3683,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3710,7 +3710,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3809,9 +3809,9 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3827,7 +3827,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *InitializeResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3835,7 +3835,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3934,9 +3934,9 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3952,7 +3952,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3960,7 +3960,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4029,9 +4029,9 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4047,7 +4047,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4055,7 +4055,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4111,9 +4111,9 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "http sse _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4129,7 +4129,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4137,7 +4137,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4237,9 +4237,9 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "list delete additionalDirectories resume close _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4255,7 +4255,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4263,7 +4263,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4293,9 +4293,9 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4311,7 +4311,7 @@ func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionListCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4319,7 +4319,7 @@ func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4349,9 +4349,9 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4367,7 +4367,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4375,7 +4375,7 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4405,9 +4405,9 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4423,7 +4423,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 // AppendJSON appends v as JSON text.
 func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4431,7 +4431,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4461,9 +4461,9 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4479,7 +4479,7 @@ func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionResumeCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4487,7 +4487,7 @@ func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4517,9 +4517,9 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4535,7 +4535,7 @@ func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionCloseCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4543,7 +4543,7 @@ func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4587,9 +4587,9 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "logout _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4605,7 +4605,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4613,7 +4613,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4643,9 +4643,9 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4661,7 +4661,7 @@ func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LogoutCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4669,7 +4669,7 @@ func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4778,9 +4778,9 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "id name description args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4796,7 +4796,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodTerminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4804,7 +4804,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4862,9 +4862,9 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4880,7 +4880,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodAgent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4888,7 +4888,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4946,9 +4946,9 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Version)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4964,7 +4964,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Implementation) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Implementation")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4972,7 +4972,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Implementation) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5002,9 +5002,9 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5030,7 +5030,7 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5060,9 +5060,9 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5088,7 +5088,7 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5173,9 +5173,9 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5191,7 +5191,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NewSessionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5199,7 +5199,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5268,9 +5268,9 @@ func (v *SessionModeState) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentModeId availableModes _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5286,7 +5286,7 @@ func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionModeState) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionModeState")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5294,7 +5294,7 @@ func (v *SessionModeState) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionModeState) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5352,9 +5352,9 @@ func (v *SessionMode) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5370,7 +5370,7 @@ func (v *SessionMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5378,7 +5378,7 @@ func (v *SessionMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5456,7 +5456,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendSessionConfigOptionVariantMembers(b, v.Variant)
 }
@@ -5474,7 +5474,7 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5482,7 +5482,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5497,7 +5497,7 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5516,7 +5516,7 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -5526,7 +5526,7 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5584,9 +5584,9 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5602,7 +5602,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5610,7 +5610,7 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5684,9 +5684,9 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "group name options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5702,7 +5702,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5710,7 +5710,7 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5743,7 +5743,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
 	b = AppendSessionConfigSelectOptions(b, v.Options)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5759,7 +5759,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelect")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5767,7 +5767,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5795,7 +5795,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5811,7 +5811,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigBoolean")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5819,7 +5819,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5895,9 +5895,9 @@ func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5923,7 +5923,7 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6001,9 +6001,9 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6019,7 +6019,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListSessionsResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6027,7 +6027,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6121,9 +6121,9 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6139,7 +6139,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionInfo) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionInfo")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6147,7 +6147,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6177,9 +6177,9 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6205,7 +6205,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6281,9 +6281,9 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6309,7 +6309,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6339,9 +6339,9 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6367,7 +6367,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6397,9 +6397,9 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6425,7 +6425,7 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6489,9 +6489,9 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6507,7 +6507,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6515,7 +6515,7 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6554,9 +6554,9 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.StopReason))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "stopReason _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6572,7 +6572,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6580,7 +6580,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6607,7 +6607,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6651,9 +6651,9 @@ func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6669,7 +6669,7 @@ func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6677,7 +6677,7 @@ func (v *SessionNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6692,7 +6692,7 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6711,7 +6711,7 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"sessionUpdate":`...)
@@ -6721,7 +6721,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6774,9 +6774,9 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content messageId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6792,7 +6792,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ContentChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ContentChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6800,7 +6800,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6976,9 +6976,9 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6994,7 +6994,7 @@ func (v *ToolCall) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCall) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCall")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7002,7 +7002,7 @@ func (v *ToolCall) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCall) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7051,9 +7051,9 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Status))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7069,7 +7069,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanEntry) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanEntry")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7077,7 +7077,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7141,9 +7141,9 @@ func (v *Plan) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7159,7 +7159,7 @@ func (v *Plan) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Plan) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Plan")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7167,7 +7167,7 @@ func (v *Plan) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Plan) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7224,9 +7224,9 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7242,7 +7242,7 @@ func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommand")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7250,7 +7250,7 @@ func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommand) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7289,9 +7289,9 @@ func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Hint)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7307,7 +7307,7 @@ func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UnstructuredCommandInput")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7315,7 +7315,7 @@ func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7379,9 +7379,9 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7397,7 +7397,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7405,7 +7405,7 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7444,9 +7444,9 @@ func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CurrentModeID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentModeId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7462,7 +7462,7 @@ func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CurrentModeUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7470,7 +7470,7 @@ func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7534,9 +7534,9 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7552,7 +7552,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7560,7 +7560,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7630,9 +7630,9 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7648,7 +7648,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionInfoUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7656,7 +7656,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7700,9 +7700,9 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Currency)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7718,7 +7718,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Cost) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Cost")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7726,7 +7726,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Cost) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7784,9 +7784,9 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7802,7 +7802,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UsageUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7810,7 +7810,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7868,9 +7868,9 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7886,7 +7886,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Notice) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Notice")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7894,7 +7894,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Notice) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8004,9 +8004,9 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8022,7 +8022,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8030,7 +8030,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8074,9 +8074,9 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8092,7 +8092,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8100,7 +8100,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8139,9 +8139,9 @@ func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ElicitationID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8157,7 +8157,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8165,7 +8165,7 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8192,7 +8192,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8259,9 +8259,9 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8277,7 +8277,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *InitializeRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8285,7 +8285,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8384,9 +8384,9 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "fs terminal session auth elicitation _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8402,7 +8402,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ClientCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8410,7 +8410,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8466,9 +8466,9 @@ func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "readTextFile writeTextFile _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8484,7 +8484,7 @@ func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *FileSystemCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8492,7 +8492,7 @@ func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8564,9 +8564,9 @@ func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compaction configOptions notices _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8582,7 +8582,7 @@ func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ClientSessionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8590,7 +8590,7 @@ func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8605,7 +8605,7 @@ func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8621,7 +8621,7 @@ func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8629,7 +8629,7 @@ func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8673,9 +8673,9 @@ func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "boolean _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8691,7 +8691,7 @@ func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOptionsCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8699,7 +8699,7 @@ func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8729,9 +8729,9 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8747,7 +8747,7 @@ func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BooleanConfigOptionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8755,7 +8755,7 @@ func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8770,7 +8770,7 @@ func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8786,7 +8786,7 @@ func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NoticeCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8794,7 +8794,7 @@ func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8837,9 +8837,9 @@ func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8855,7 +8855,7 @@ func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8863,7 +8863,7 @@ func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8921,9 +8921,9 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8939,7 +8939,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8947,7 +8947,7 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8977,9 +8977,9 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8995,7 +8995,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9003,7 +9003,7 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9033,9 +9033,9 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9051,7 +9051,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9059,7 +9059,7 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9098,9 +9098,9 @@ func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9116,7 +9116,7 @@ func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthenticateRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9124,7 +9124,7 @@ func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9154,9 +9154,9 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9172,7 +9172,7 @@ func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LogoutRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9180,7 +9180,7 @@ func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9265,9 +9265,9 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9283,7 +9283,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NewSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9291,7 +9291,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9335,9 +9335,9 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Value)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9353,7 +9353,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *HTTPHeader")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9361,7 +9361,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9427,9 +9427,9 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9445,7 +9445,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerHTTP")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9453,7 +9453,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9519,9 +9519,9 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9537,7 +9537,7 @@ func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerSSE")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9545,7 +9545,7 @@ func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9633,9 +9633,9 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9651,7 +9651,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerStdio")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9659,7 +9659,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9749,9 +9749,9 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "mcpServers cwd additionalDirectories sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9767,7 +9767,7 @@ func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LoadSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9775,7 +9775,7 @@ func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9825,9 +9825,9 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cwd cursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9843,7 +9843,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListSessionsRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9851,7 +9851,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9890,9 +9890,9 @@ func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9908,7 +9908,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DeleteSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9916,7 +9916,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10008,9 +10008,9 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10026,7 +10026,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ResumeSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10034,7 +10034,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10073,9 +10073,9 @@ func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10091,7 +10091,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CloseSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10099,7 +10099,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10143,9 +10143,9 @@ func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ModeID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId modeId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10161,7 +10161,7 @@ func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionModeRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10169,7 +10169,7 @@ func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10219,7 +10219,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ConfigID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
 }
@@ -10237,7 +10237,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10245,7 +10245,7 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10273,7 +10273,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10289,7 +10289,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10297,7 +10297,7 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10325,7 +10325,7 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10341,7 +10341,7 @@ func (v *SetSessionConfigOptionRequestValueID) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestValueID")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10349,7 +10349,7 @@ func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestValueID) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10408,9 +10408,9 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10426,7 +10426,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10434,7 +10434,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10464,9 +10464,9 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10492,7 +10492,7 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10531,9 +10531,9 @@ func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10549,7 +10549,7 @@ func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReadTextFileResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10557,7 +10557,7 @@ func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10596,9 +10596,9 @@ func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10614,7 +10614,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10622,7 +10622,7 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10637,7 +10637,7 @@ func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10653,7 +10653,7 @@ func (v *RequestPermissionOutcomeCancelled) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeCancelled")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10661,7 +10661,7 @@ func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10676,7 +10676,7 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10695,7 +10695,7 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"outcome":`...)
@@ -10705,7 +10705,7 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10744,9 +10744,9 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.OptionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10762,7 +10762,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10770,7 +10770,7 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10809,9 +10809,9 @@ func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10827,7 +10827,7 @@ func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateTerminalResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10835,7 +10835,7 @@ func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10893,9 +10893,9 @@ func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "output truncated exitStatus _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10911,7 +10911,7 @@ func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalOutputResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10919,7 +10919,7 @@ func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10977,9 +10977,9 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10995,7 +10995,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalExitStatus")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11003,7 +11003,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11033,9 +11033,9 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11061,7 +11061,7 @@ func (v *ReleaseTerminalResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11119,9 +11119,9 @@ func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11147,7 +11147,7 @@ func (v *WaitForTerminalExitResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11177,9 +11177,9 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11205,7 +11205,7 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11242,7 +11242,7 @@ var membersOfCreateElicitationResponse = []string{"_meta"}
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
 }
@@ -11260,7 +11260,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11268,7 +11268,7 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11283,7 +11283,7 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11299,7 +11299,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11307,7 +11307,7 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11322,7 +11322,7 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11338,7 +11338,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11346,7 +11346,7 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11361,7 +11361,7 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "action")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11380,7 +11380,7 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"action":`...)
@@ -11390,7 +11390,7 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11436,7 +11436,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11452,7 +11452,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11460,7 +11460,7 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11499,9 +11499,9 @@ func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11517,7 +11517,7 @@ func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11525,7 +11525,7 @@ func (v *CancelNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11564,9 +11564,9 @@ func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = v.RequestID.AppendJSON(b)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11582,7 +11582,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelRequestNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11590,7 +11590,7 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolKind) decode(d *jx.Dec) {

@@ -17,12 +17,16 @@ func FuzzDecode(f *testing.F) {
 	acptest.Fuzz(f, underTest)
 }
 
+func FuzzBuilt(f *testing.F) {
+	acptest.FuzzBuilt(f, underTest)
+}
+
 func protocolUnderTest() acptest.Protocol {
 	var p acptest.Protocol
 	for _, m := range V1.Methods() {
 		p.Methods = append(p.Methods, acptest.Method{Name: m.Name, Side: uint8(m.Handler), Request: m.Request, Notification: m.Notification, Session: m.Session})
 	}
-	p.Decode = func(m acptest.Method, kind acptest.Kind, text json.RawMessage) (func([]byte) []byte, error) {
+	p.Decode = func(m acptest.Method, kind acptest.Kind, text json.RawMessage) (acptest.Message, error) {
 		decode := V1.DecodeRequest
 		switch kind {
 		case acptest.Notification:
@@ -30,11 +34,7 @@ func protocolUnderTest() acptest.Protocol {
 		case acptest.Result:
 			decode = V1.DecodeResult
 		}
-		v, err := decode(Side(m.Side), m.Name, text)
-		if err != nil {
-			return nil, err
-		}
-		return v.AppendJSON, nil
+		return decode(Side(m.Side), m.Name, text)
 	}
 	return p
 }

@@ -77,8 +77,9 @@ func ToError(err error) *Error {
 	return &Error{Code: ErrorCodeInternalError, Message: err.Error()}
 }
 
-// Pointer returns the JSON pointer of the value that made a decoder fail, and
-// false when err is not such an error or the text was no JSON at all.
+// Pointer returns the JSON pointer of the value that could not be decoded or
+// encoded. It returns false when err is not such an error, or the text was not
+// JSON.
 func Pointer(err error) (string, bool) {
 	var at *jx.Error
 	if !errors.As(err, &at) || at.Syntax {
@@ -97,11 +98,11 @@ func (e *Error) AppendJSON(b []byte) []byte {
 		b = append(b, `,"data":`...)
 		b = jx.AppendRaw(b, e.Data)
 	}
-	return append(jx.AppendMembers(b, e.Extra), '}')
+	return append(jx.AppendMembers(b, e.Extra, "code message data"), '}')
 }
 
 // MarshalJSON implements json.Marshaler.
-func (e Error) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
+func (e Error) MarshalJSON() ([]byte, error) { return jx.Marshaled(e.AppendJSON(nil)) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (e *Error) UnmarshalJSON(b []byte) error {

@@ -29,11 +29,11 @@ func (e Extra) Get(name string) (json.RawMessage, bool) {
 func (e Extra) All() iter.Seq2[string, json.RawMessage] { return jx.Members(e) }
 
 // Set stores a member, in place of one of the same name. It fails when value is
-// not JSON. A member that the type declares does not belong here: it would be
-// written twice.
+// not one JSON value, or has a member twice. A member that the type declares
+// does not belong here: a message with one cannot be sent.
 func (e *Extra) Set(name string, value json.RawMessage) error {
-	if !json.Valid(value) {
-		return fmt.Errorf("extra member %q: not valid JSON", name)
+	if err := jx.Distinct(value); err != nil {
+		return fmt.Errorf("extra member %q: %w", name, err)
 	}
 	e.edit(name, value)
 	return nil

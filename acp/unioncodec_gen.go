@@ -37,6 +37,10 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
+		switch v.Tag {
+		case "content", "diff", "terminal":
+			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *Content:
@@ -46,17 +50,14 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	case *Terminal:
 		b = append(jx.Comma(b), `"type":"terminal"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
+// AppendToolCallContent appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendToolCallContentMembers(append(b, '{'), v), '}')
 }
 
@@ -114,6 +115,10 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
 	case *ContentBlockOther:
+		switch v.Tag {
+		case "text", "image", "audio", "resource_link", "resource":
+			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *TextContent:
@@ -127,17 +132,14 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	case *EmbeddedResource:
 		b = append(jx.Comma(b), `"type":"resource"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
+// AppendContentBlock appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendContentBlock(b []byte, v ContentBlock) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendContentBlockMembers(append(b, '{'), v), '}')
 }
 
@@ -172,17 +174,15 @@ func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResource
 func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "EmbeddedResourceResource is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendEmbeddedResourceResource appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendEmbeddedResourceResourceMembers(append(b, '{'), v), '}')
 }
 
@@ -228,6 +228,10 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
+		switch v.Tag {
+		case "form", "url":
+			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"mode":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *ElicitationFormMode:
@@ -235,7 +239,7 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	case *ElicitationURLMode:
 		b = append(jx.Comma(b), `"mode":"url"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -258,7 +262,7 @@ func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) Crea
 func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "CreateElicitationRequestOtherVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -304,6 +308,10 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
+		switch v.Tag {
+		case "string", "number", "integer", "boolean", "array":
+			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *StringPropertySchema:
@@ -317,17 +325,15 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	case *MultiSelectPropertySchema:
 		b = append(jx.Comma(b), `"type":"array"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
+// AppendElicitationPropertySchema appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendElicitationPropertySchemaMembers(append(b, '{'), v), '}')
 }
 
@@ -369,22 +375,23 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
+		switch v.Tag {
+		case "string":
+			return jx.AppendFault(b, "MultiSelectItemsOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *StringMultiSelectItems:
 		b = append(jx.Comma(b), `"type":"string"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
+// AppendMultiSelectItems appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendMultiSelectItemsMembers(append(b, '{'), v), '}')
 }
 
@@ -419,7 +426,7 @@ func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFor
 func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVariant) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "ElicitationFormModeVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -442,7 +449,7 @@ func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLM
 func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVariant) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "ElicitationURLModeVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -474,17 +481,14 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	case *AuthMethodTerminal:
 		b = append(jx.Comma(b), `"type":"terminal"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "AuthMethod is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
+// AppendAuthMethod appends v as JSON text, with its tag. The methods of a variant do not know
+// the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendAuthMethod(b []byte, v AuthMethod) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendAuthMethodMembers(append(b, '{'), v), '}')
 }
 
@@ -529,6 +533,10 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
+		switch v.Tag {
+		case "select", "boolean":
+			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *SessionConfigSelect:
@@ -536,7 +544,7 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	case *SessionConfigBoolean:
 		b = append(jx.Comma(b), `"type":"boolean"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -600,11 +608,12 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	return b
 }
 
-// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
+// AppendSessionConfigSelectOptions appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "SessionConfigSelectOptions is nil: no variant is set")
 	}
 	return v.appendValue(b)
 }
@@ -699,6 +708,10 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
+		switch v.Tag {
+		case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk":
+			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"sessionUpdate":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *UserMessageChunk:
@@ -730,17 +743,14 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	case *CompactionSummaryChunk:
 		b = append(jx.Comma(b), `"sessionUpdate":"compaction_summary_chunk"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
+// AppendSessionUpdate appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendSessionUpdateMembers(append(b, '{'), v), '}')
 }
 
@@ -766,17 +776,14 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "AvailableCommandInput is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendAvailableCommandInput appends v as JSON text, with its tag. The methods of a variant
+// do not know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendAvailableCommandInputMembers(append(b, '{'), v), '}')
 }
 
@@ -826,17 +833,14 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	case *MCPServerSSE:
 		b = append(jx.Comma(b), `"type":"sse"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "MCPServer is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
+// AppendMCPServer appends v as JSON text, with its tag. The methods of a variant do not know
+// the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendMCPServer(b []byte, v MCPServer) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendMCPServerMembers(append(b, '{'), v), '}')
 }
 
@@ -879,7 +883,7 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	case *SetSessionConfigOptionRequestBoolean:
 		b = append(jx.Comma(b), `"type":"boolean"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "SetSessionConfigOptionRequestVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -913,6 +917,10 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
+		switch v.Tag {
+		case "cancelled", "selected":
+			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"outcome":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *RequestPermissionOutcomeCancelled:
@@ -920,17 +928,15 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	case *SelectedPermissionOutcome:
 		b = append(jx.Comma(b), `"outcome":"selected"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendRequestPermissionOutcome appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendRequestPermissionOutcomeMembers(append(b, '{'), v), '}')
 }
 
@@ -980,6 +986,10 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
+		switch v.Tag {
+		case "accept", "decline", "cancel":
+			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"action":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *ElicitationAcceptAction:
@@ -989,7 +999,7 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	case *CreateElicitationResponseCancel:
 		b = append(jx.Comma(b), `"action":"cancel"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -1063,11 +1073,11 @@ func (v ElicitationContentValueStringArray) appendValue(b []byte) []byte {
 	return b
 }
 
-// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendElicitationContentValue appends v as JSON text, with its tag. The methods of a variant
+// do not know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "ElicitationContentValue is nil: no variant is set")
 	}
 	return v.appendValue(b)
 }

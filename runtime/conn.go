@@ -237,8 +237,8 @@ func wait(done <-chan struct{}, limit time.Duration) {
 // Call sends a request and decodes the answer into result, which may be nil
 // when the answer does not matter. An error answer of the peer is returned as
 // *acp.Error, everything else that can go wrong is not: *ClosedError,
-// *TooLargeError, *TooDeepError, *MalformedError, *ResultError, *BacklogError,
-// *TimeoutError, or the error of ctx. When ctx ends Call returns at once and the
+// *InvalidError, *TooLargeError, *TooDeepError, *MalformedError, *ResultError,
+// *BacklogError, *TimeoutError, or the error of ctx. When ctx ends Call returns at once and the
 // peer is sent $/cancel_request; so it does when the answer to initialize or
 // session/new takes longer than Limits says and ctx has no deadline of its own.
 //
@@ -257,8 +257,12 @@ func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, res
 	k := &call{id: c.calls.newID(), method: method, from: from, done: make(chan reply, 1)}
 	buf := newBuffer()
 	var at int
-	buf.b, at = appendMessage(buf.b, k.id, method, params)
-	if err := c.lim.sendable(buf.b); err != nil {
+	var err error
+	buf.b, at, err = appendMessage(buf.b, k.id, method, params)
+	if err == nil {
+		err = c.lim.sendable(buf.b, at)
+	}
+	if err != nil {
 		buf.free()
 		return fmt.Errorf("%s: %w", method, err)
 	}
@@ -338,12 +342,15 @@ func (c *Conn) settle(k *call, r reply, result json.Unmarshaler) error {
 func (c *Conn) Notify(ctx context.Context, method string, params acp.Appender) error {
 	buf := newBuffer()
 	var at int
-	buf.b, at = appendMessage(buf.b, 0, method, params)
-	if err := c.lim.sendable(buf.b); err != nil {
+	var err error
+	buf.b, at, err = appendMessage(buf.b, 0, method, params)
+	if err == nil {
+		err = c.lim.sendable(buf.b, at)
+	}
+	if err != nil {
 		buf.free()
 		return fmt.Errorf("%s: %w", method, err)
 	}
-	var err error
 	if method == acp.MethodSessionCancel {
 		session := sessionOf(buf.b[at:])
 		err = c.out.urgent(outgoing{buf: buf}, func(m *outgoing) bool { return m.id != 0 && m.session == session })
@@ -362,13 +369,19 @@ func (c *Conn) Notify(ctx context.Context, method string, params acp.Appender) e
 // sendCancel tells the peer that nobody waits for the answer to id any more.
 func (c *Conn) sendCancel(id int64) {
 	buf := newBuffer()
-	buf.b, _ = appendMessage(buf.b, 0, acp.MethodCancelRequest, &acp.CancelRequestNotification{RequestID: acp.NumberID(id)})
+	buf.b, _, _ = appendMessage(buf.b, 0, acp.MethodCancelRequest, &acp.CancelRequestNotification{RequestID: acp.NumberID(id)})
 	c.out.urgent(outgoing{buf: buf}, func(m *outgoing) bool { return m.id == id })
 }
 
 // appendMessage appends a request, or a notification when id is 0, and returns
-// where the params begin.
-func appendMessage(b []byte, id int64, method string, params acp.Appender) (_ []byte, at int) {
+// where the params begin. Params that panic, such as a nil pointer in a union,
+// are an error of the call.
+func appendMessage(b []byte, id int64, method string, params acp.Appender) (_ []byte, at int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &InvalidError{Err: fmt.Errorf("encoding %T: %v", params, v)}
+		}
+	}()
 	b = append(b, `{"jsonrpc":"2.0",`...)
 	if id != 0 {
 		b = append(b, `"id":`...)
@@ -383,5 +396,5 @@ func appendMessage(b []byte, id int64, method string, params acp.Appender) (_ []
 		at = len(b)
 		b = params.AppendJSON(b)
 	}
-	return append(b, '}'), at
+	return append(b, '}'), at, nil
 }

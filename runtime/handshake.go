@@ -81,11 +81,12 @@ func (h *handshake) end(result json.RawMessage) (release func()) {
 	return func() { close(running) }
 }
 
-// done reports whether an initialize has succeeded.
-func (h *handshake) done() bool {
+// agreed returns the version both sides speak, 0 before an initialize has
+// succeeded and without Options.Handshake.
+func (h *handshake) agreed() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.version != 0
+	return h.version
 }
 
 // protocolVersion returns the protocolVersion of the params or the result of

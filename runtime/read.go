@@ -223,7 +223,7 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 		}
 		return false
 	}
-	if c.opts.Handshake && !c.hand.done() {
+	if c.opts.Handshake && c.hand.agreed() == 0 {
 		c.fault(FaultRefused, fmt.Errorf("%s: %w", s.method, errNotInitialized), buf.b)
 		return false
 	}

@@ -159,7 +159,7 @@ func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
 		err = c.checkNullID(req, answer.b[head:])
 	}
 	if err == nil {
-		if err = c.lim.sendable(answer.b); err != nil {
+		if err = c.lim.sendable(answer.b, head+len(`,"result":`)); err != nil {
 			err = fmt.Errorf("%s: answer: %w", req.method, err)
 		}
 	}
@@ -212,7 +212,7 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 		case <-req.ctx.Done():
 			return context.Cause(&req.ctx)
 		}
-		if !c.hand.done() {
+		if c.hand.agreed() == 0 {
 			return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + req.method + ": initialize failed"}
 		}
 	}
@@ -220,6 +220,9 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 		return acp.MethodNotFound(req.method)
 	}
 	result, err := c.h.HandleRequest(&req.ctx, req.method, req.params)
+	if c.cancelledPrompt(req, err) {
+		result, err = &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
 	if err != nil {
 		return err
 	}
@@ -230,6 +233,14 @@ func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
 		answer.b = result.AppendJSON(answer.b)
 	}
 	return nil
+}
+
+// cancelledPrompt reports whether err is what a prompt handler of version 1
+// returns when it gives up because of session/cancel. The protocol wants the
+// stop reason cancelled then, and no error.
+func (c *Conn) cancelledPrompt(req *request, err error) bool {
+	return errors.Is(err, context.Canceled) && req.method == acp.MethodSessionPrompt &&
+		req.ctx.ended() == ErrSessionCancelled && c.hand.agreed() < 2
 }
 
 // errorFor returns what the peer gets to see of a handler's error.

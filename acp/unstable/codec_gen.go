@@ -54,9 +54,9 @@ func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId path content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -72,7 +72,7 @@ func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *WriteTextFileRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -80,7 +80,7 @@ func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -144,9 +144,9 @@ func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId path line limit _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -162,7 +162,7 @@ func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReadTextFileRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -170,7 +170,7 @@ func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -234,9 +234,9 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId toolCall options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -252,7 +252,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -260,7 +260,7 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -445,9 +445,9 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -463,7 +463,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -471,7 +471,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -486,7 +486,7 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -505,7 +505,7 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallContentOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -515,7 +515,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -530,7 +530,7 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -549,7 +549,7 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ContentBlockOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -559,7 +559,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
@@ -649,9 +649,9 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -667,7 +667,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Annotations) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Annotations")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -675,7 +675,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Annotations) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -728,9 +728,9 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Text)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations text _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -746,7 +746,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -754,7 +754,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -826,9 +826,9 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations data mimeType uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -844,7 +844,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ImageContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ImageContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -852,7 +852,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ImageContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -910,9 +910,9 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.MimeType)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations data mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -928,7 +928,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AudioContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AudioContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -936,7 +936,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AudioContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1050,9 +1050,9 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.URI)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1068,7 +1068,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ResourceLink) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ResourceLink")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1076,7 +1076,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1134,9 +1134,9 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.URI)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "mimeType text uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1152,7 +1152,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextResourceContents")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1160,7 +1160,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1218,9 +1218,9 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.URI)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "blob mimeType uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1236,7 +1236,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BlobResourceContents")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1244,7 +1244,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1297,9 +1297,9 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	b = AppendEmbeddedResourceResource(b, v.Resource)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "annotations resource _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1315,7 +1315,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EmbeddedResource")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1323,7 +1323,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1362,9 +1362,9 @@ func (v *Content) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1380,7 +1380,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Content) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Content")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1388,7 +1388,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Content) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1446,9 +1446,9 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.NewText)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "path oldText newText _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1464,7 +1464,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Diff) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Diff")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1472,7 +1472,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Diff) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1511,9 +1511,9 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1529,7 +1529,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Terminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Terminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1537,7 +1537,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Terminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1590,9 +1590,9 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1608,7 +1608,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallLocation")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1616,7 +1616,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1665,9 +1665,9 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Kind))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1683,7 +1683,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PermissionOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PermissionOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1691,7 +1691,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1803,9 +1803,9 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1821,7 +1821,7 @@ func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateTerminalRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1829,7 +1829,7 @@ func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1873,9 +1873,9 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Value)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1891,7 +1891,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EnvVariable) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EnvVariable")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1899,7 +1899,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1943,9 +1943,9 @@ func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1961,7 +1961,7 @@ func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalOutputRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1969,7 +1969,7 @@ func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2013,9 +2013,9 @@ func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2031,7 +2031,7 @@ func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReleaseTerminalRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2039,7 +2039,7 @@ func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2083,9 +2083,9 @@ func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2101,7 +2101,7 @@ func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *WaitForTerminalExitRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2109,7 +2109,7 @@ func (v *WaitForTerminalExitRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WaitForTerminalExitRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2153,9 +2153,9 @@ func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2171,7 +2171,7 @@ func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *KillTerminalRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2179,7 +2179,7 @@ func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2224,7 +2224,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Message)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
 }
@@ -2242,7 +2242,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2250,7 +2250,7 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2291,7 +2291,7 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"mode":`...)
@@ -2301,7 +2301,7 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2343,7 +2343,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"toolCallId":`...)
 		b = jx.AppendString(b, string(v.ToolCallID.V))
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2359,7 +2359,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationSessionScope")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2367,7 +2367,7 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2395,7 +2395,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2411,7 +2411,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationRequestScope")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2419,7 +2419,7 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2540,9 +2540,9 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2558,7 +2558,7 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationSchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2566,7 +2566,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2581,7 +2581,7 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2600,7 +2600,7 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -2610,7 +2610,7 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2668,9 +2668,9 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2686,7 +2686,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EnumOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EnumOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2694,7 +2694,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EnumOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2854,9 +2854,9 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2872,7 +2872,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StringPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2880,7 +2880,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2972,9 +2972,9 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2990,7 +2990,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NumberPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2998,7 +2998,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3090,9 +3090,9 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3108,7 +3108,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IntegerPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3116,7 +3116,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3188,9 +3188,9 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3206,7 +3206,7 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BooleanPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3214,7 +3214,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3229,7 +3229,7 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3248,7 +3248,7 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -3258,7 +3258,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3312,9 +3312,9 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3330,7 +3330,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StringMultiSelectItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3338,7 +3338,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3392,9 +3392,9 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3410,7 +3410,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3418,7 +3418,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3537,9 +3537,9 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3555,7 +3555,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3563,7 +3563,7 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3613,7 +3613,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationFormMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3621,7 +3621,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3676,7 +3676,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationURLMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3684,7 +3684,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3738,13 +3738,13 @@ func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
 		b = append(jx.Comma(b), `"params":`...)
-		b = jx.AppendRaw(b, v.Params)
+		b = jx.AppendRawObject(b, v.Params)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3760,7 +3760,7 @@ func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MessageMCPRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3768,7 +3768,7 @@ func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3795,7 +3795,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3894,9 +3894,9 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3912,7 +3912,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *InitializeResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3920,7 +3920,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4033,9 +4033,9 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4051,7 +4051,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4059,7 +4059,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4128,9 +4128,9 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4146,7 +4146,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4154,7 +4154,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4223,9 +4223,9 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "http sse acp _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4241,7 +4241,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4249,7 +4249,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4419,9 +4419,9 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "list delete additionalDirectories systemPrompt fork archive status title resume close _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4437,7 +4437,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4445,7 +4445,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4475,9 +4475,9 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4493,7 +4493,7 @@ func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionListCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4501,7 +4501,7 @@ func (v *SessionListCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionListCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4531,9 +4531,9 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4549,7 +4549,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4557,7 +4557,7 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4587,9 +4587,9 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4605,7 +4605,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 // AppendJSON appends v as JSON text.
 func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4613,7 +4613,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4657,9 +4657,9 @@ func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "mode _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4675,7 +4675,7 @@ func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionSystemPromptCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4683,7 +4683,7 @@ func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4727,9 +4727,9 @@ func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "override _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4745,7 +4745,7 @@ func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionSystemPromptModeCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4753,7 +4753,7 @@ func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4783,9 +4783,9 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4801,7 +4801,7 @@ func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error 
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionSystemPromptOverrideCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4809,7 +4809,7 @@ func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4839,9 +4839,9 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4857,7 +4857,7 @@ func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionForkCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4865,7 +4865,7 @@ func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4895,9 +4895,9 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4913,7 +4913,7 @@ func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionArchiveCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4921,7 +4921,7 @@ func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4951,9 +4951,9 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4969,7 +4969,7 @@ func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionStatusCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4977,7 +4977,7 @@ func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5007,9 +5007,9 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5025,7 +5025,7 @@ func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionTitleCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5033,7 +5033,7 @@ func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5063,9 +5063,9 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5081,7 +5081,7 @@ func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionResumeCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5089,7 +5089,7 @@ func (v *SessionResumeCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionResumeCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5119,9 +5119,9 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5137,7 +5137,7 @@ func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionCloseCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5145,7 +5145,7 @@ func (v *SessionCloseCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionCloseCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5203,9 +5203,9 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "status logout _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5221,7 +5221,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5229,7 +5229,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5259,9 +5259,9 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5277,7 +5277,7 @@ func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthStatusCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5285,7 +5285,7 @@ func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5315,9 +5315,9 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5333,7 +5333,7 @@ func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LogoutCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5341,7 +5341,7 @@ func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5371,9 +5371,9 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5389,7 +5389,7 @@ func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProvidersCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5397,7 +5397,7 @@ func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5506,9 +5506,9 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "id name description args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5524,7 +5524,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodTerminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5532,7 +5532,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5590,9 +5590,9 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5608,7 +5608,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodAgent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5616,7 +5616,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5674,9 +5674,9 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Version)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5692,7 +5692,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Implementation) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Implementation")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5700,7 +5700,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Implementation) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5730,9 +5730,9 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5758,7 +5758,7 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5812,9 +5812,9 @@ func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "providers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5830,7 +5830,7 @@ func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListProvidersResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5838,7 +5838,7 @@ func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5922,9 +5922,9 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "providerId supported required current _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5940,7 +5940,7 @@ func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProviderInfo")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5948,7 +5948,7 @@ func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProviderInfo) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5992,9 +5992,9 @@ func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.BaseURL)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "apiType baseUrl _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6010,7 +6010,7 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProviderCurrentConfig")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6018,7 +6018,7 @@ func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6048,9 +6048,9 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6076,7 +6076,7 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6106,9 +6106,9 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6134,7 +6134,7 @@ func (v *DisableProviderResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6164,9 +6164,9 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6192,7 +6192,7 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6263,9 +6263,9 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6281,7 +6281,7 @@ func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthStatusResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6289,7 +6289,7 @@ func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6384,9 +6384,9 @@ func (v *AuthAccount) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "label active name email organization _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6402,7 +6402,7 @@ func (v *AuthAccount) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthAccount) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthAccount")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6410,7 +6410,7 @@ func (v *AuthAccount) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthAccount) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6495,9 +6495,9 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6513,7 +6513,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NewSessionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6521,7 +6521,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6590,9 +6590,9 @@ func (v *SessionModeState) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentModeId availableModes _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6608,7 +6608,7 @@ func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionModeState) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionModeState")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6616,7 +6616,7 @@ func (v *SessionModeState) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionModeState) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6674,9 +6674,9 @@ func (v *SessionMode) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6692,7 +6692,7 @@ func (v *SessionMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6700,7 +6700,7 @@ func (v *SessionMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6778,7 +6778,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendSessionConfigOptionVariantMembers(b, v.Variant)
 }
@@ -6796,7 +6796,7 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6804,7 +6804,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6819,7 +6819,7 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6838,7 +6838,7 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -6848,7 +6848,7 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6906,9 +6906,9 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6924,7 +6924,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6932,7 +6932,7 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7006,9 +7006,9 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "group name options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7024,7 +7024,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7032,7 +7032,7 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7065,7 +7065,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
 	b = AppendSessionConfigSelectOptions(b, v.Options)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7081,7 +7081,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelect")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7089,7 +7089,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7117,7 +7117,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7133,7 +7133,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigBoolean")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7141,7 +7141,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7217,9 +7217,9 @@ func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7245,7 +7245,7 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7323,9 +7323,9 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7341,7 +7341,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListSessionsResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7349,7 +7349,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7457,9 +7457,9 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7475,7 +7475,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionInfo) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionInfo")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7483,7 +7483,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7513,9 +7513,9 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7541,7 +7541,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7626,9 +7626,9 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7644,7 +7644,7 @@ func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ForkSessionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7652,7 +7652,7 @@ func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7682,9 +7682,9 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7710,7 +7710,7 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7740,9 +7740,9 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7768,7 +7768,7 @@ func (v *UnarchiveSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7807,9 +7807,9 @@ func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Status))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7825,7 +7825,7 @@ func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionStatusResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7833,7 +7833,7 @@ func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7872,9 +7872,9 @@ func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Title)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7890,7 +7890,7 @@ func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionTitleResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7898,7 +7898,7 @@ func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7974,9 +7974,9 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8002,7 +8002,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8032,9 +8032,9 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8060,7 +8060,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8090,9 +8090,9 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8118,7 +8118,7 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8182,9 +8182,9 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8200,7 +8200,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8208,7 +8208,7 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8261,9 +8261,9 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "stopReason usage _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8279,7 +8279,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8287,7 +8287,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8378,9 +8378,9 @@ func (v *Usage) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8396,7 +8396,7 @@ func (v *Usage) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Usage) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Usage")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8404,7 +8404,7 @@ func (v *Usage) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Usage) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8431,7 +8431,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8475,9 +8475,9 @@ func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8493,7 +8493,7 @@ func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8501,7 +8501,7 @@ func (v *SessionNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8516,7 +8516,7 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8535,7 +8535,7 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"sessionUpdate":`...)
@@ -8545,7 +8545,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8598,9 +8598,9 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content messageId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8616,7 +8616,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ContentChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ContentChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8624,7 +8624,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8800,9 +8800,9 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8818,7 +8818,7 @@ func (v *ToolCall) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCall) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCall")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8826,7 +8826,7 @@ func (v *ToolCall) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCall) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8875,9 +8875,9 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Status))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8893,7 +8893,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanEntry) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanEntry")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8901,7 +8901,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8965,9 +8965,9 @@ func (v *Plan) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8983,7 +8983,7 @@ func (v *Plan) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Plan) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Plan")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8991,7 +8991,7 @@ func (v *Plan) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Plan) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9006,7 +9006,7 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9025,7 +9025,7 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanUpdateContentOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -9035,7 +9035,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9104,9 +9104,9 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9122,7 +9122,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9130,7 +9130,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9174,9 +9174,9 @@ func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.URI)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9192,7 +9192,7 @@ func (v *PlanFile) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanFile) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanFile")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9200,7 +9200,7 @@ func (v *PlanFile) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanFile) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9244,9 +9244,9 @@ func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9262,7 +9262,7 @@ func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanMarkdown")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9270,7 +9270,7 @@ func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9309,9 +9309,9 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9327,7 +9327,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9335,7 +9335,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9374,9 +9374,9 @@ func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.PlanID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9392,7 +9392,7 @@ func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanRemoved")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9400,7 +9400,7 @@ func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanRemoved) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9457,9 +9457,9 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9475,7 +9475,7 @@ func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommand")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9483,7 +9483,7 @@ func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommand) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9522,9 +9522,9 @@ func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Hint)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9540,7 +9540,7 @@ func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UnstructuredCommandInput")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9548,7 +9548,7 @@ func (v *UnstructuredCommandInput) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnstructuredCommandInput) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9612,9 +9612,9 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9630,7 +9630,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9638,7 +9638,7 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9677,9 +9677,9 @@ func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CurrentModeID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentModeId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9695,7 +9695,7 @@ func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CurrentModeUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9703,7 +9703,7 @@ func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9767,9 +9767,9 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9785,7 +9785,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9793,7 +9793,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9863,9 +9863,9 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9881,7 +9881,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionInfoUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9889,7 +9889,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9933,9 +9933,9 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Currency)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9951,7 +9951,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Cost) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Cost")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9959,7 +9959,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Cost) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10017,9 +10017,9 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10035,7 +10035,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UsageUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10043,7 +10043,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10101,9 +10101,9 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10119,7 +10119,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Notice) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Notice")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10127,7 +10127,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Notice) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10237,9 +10237,9 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10255,7 +10255,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10263,7 +10263,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10307,9 +10307,9 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10325,7 +10325,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10333,7 +10333,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10377,9 +10377,9 @@ func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10395,7 +10395,7 @@ func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SubagentSessionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10403,7 +10403,7 @@ func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10433,9 +10433,9 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10451,7 +10451,7 @@ func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionCancelCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10459,7 +10459,7 @@ func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10474,7 +10474,7 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "state")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10493,7 +10493,7 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StateUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"state":`...)
@@ -10503,7 +10503,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10533,9 +10533,9 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10551,7 +10551,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RunningStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10559,7 +10559,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10592,7 +10592,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"error":`...)
 		b = v.Error.AppendJSON(b)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "error")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10608,7 +10608,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ErrorStopReason")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10616,7 +10616,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10667,7 +10667,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendIdleStateUpdateVariantMembers(b, v.Variant)
 }
@@ -10685,7 +10685,7 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10693,7 +10693,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10708,7 +10708,7 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10724,7 +10724,7 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateEndTurn")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10732,7 +10732,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10747,7 +10747,7 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10763,7 +10763,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTokens")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10771,7 +10771,7 @@ func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10786,7 +10786,7 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10802,7 +10802,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTurnRequests")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10810,7 +10810,7 @@ func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10825,7 +10825,7 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10841,7 +10841,7 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateRefusal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10849,7 +10849,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10864,7 +10864,7 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10880,7 +10880,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateCancelled")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10888,7 +10888,7 @@ func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10903,7 +10903,7 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10919,7 +10919,7 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateNone")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10927,7 +10927,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10942,7 +10942,7 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "stopReason")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10961,7 +10961,7 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"stopReason":`...)
@@ -10971,7 +10971,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11001,9 +11001,9 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11019,7 +11019,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11027,7 +11027,7 @@ func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11057,9 +11057,9 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11075,7 +11075,7 @@ func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UnknownStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11083,7 +11083,7 @@ func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11256,9 +11256,9 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId title description capabilities state cwd additionalDirectories _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11274,7 +11274,7 @@ func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SubagentUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11282,7 +11282,7 @@ func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11447,9 +11447,9 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11465,7 +11465,7 @@ func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionMessage) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionMessage")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11473,7 +11473,7 @@ func (v *SessionMessage) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionMessage) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11517,9 +11517,9 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11535,7 +11535,7 @@ func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionMessageChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11543,7 +11543,7 @@ func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11582,9 +11582,9 @@ func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ElicitationID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11600,7 +11600,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11608,7 +11608,7 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11679,9 +11679,9 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11697,7 +11697,7 @@ func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthStatusUpdateNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11705,7 +11705,7 @@ func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11732,7 +11732,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11799,9 +11799,9 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11817,7 +11817,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *InitializeRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11825,7 +11825,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11952,9 +11952,9 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "fs terminal session subagents plan auth elicitation _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11970,7 +11970,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ClientCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11978,7 +11978,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12034,9 +12034,9 @@ func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "readTextFile writeTextFile _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12052,7 +12052,7 @@ func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *FileSystemCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12060,7 +12060,7 @@ func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12132,9 +12132,9 @@ func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compaction configOptions notices _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12150,7 +12150,7 @@ func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ClientSessionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12158,7 +12158,7 @@ func (v *ClientSessionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientSessionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12173,7 +12173,7 @@ func (v *CompactionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12189,7 +12189,7 @@ func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12197,7 +12197,7 @@ func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12241,9 +12241,9 @@ func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "boolean _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12259,7 +12259,7 @@ func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOptionsCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12267,7 +12267,7 @@ func (v *SessionConfigOptionsCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOptionsCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12297,9 +12297,9 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12315,7 +12315,7 @@ func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BooleanConfigOptionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12323,7 +12323,7 @@ func (v *BooleanConfigOptionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanConfigOptionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12338,7 +12338,7 @@ func (v *NoticeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12354,7 +12354,7 @@ func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NoticeCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12362,7 +12362,7 @@ func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12392,9 +12392,9 @@ func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SubagentCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12410,7 +12410,7 @@ func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SubagentCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SubagentCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12418,7 +12418,7 @@ func (v *SubagentCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12448,9 +12448,9 @@ func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12466,7 +12466,7 @@ func (v *PlanCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12474,7 +12474,7 @@ func (v *PlanCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12517,9 +12517,9 @@ func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12535,7 +12535,7 @@ func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12543,7 +12543,7 @@ func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12601,9 +12601,9 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12619,7 +12619,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12627,7 +12627,7 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12657,9 +12657,9 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12675,7 +12675,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12683,7 +12683,7 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12713,9 +12713,9 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12731,7 +12731,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12739,7 +12739,7 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12778,9 +12778,9 @@ func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12796,7 +12796,7 @@ func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthenticateRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12804,7 +12804,7 @@ func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12834,9 +12834,9 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12852,7 +12852,7 @@ func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListProvidersRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12860,7 +12860,7 @@ func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12934,9 +12934,9 @@ func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "providerId apiType baseUrl headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12952,7 +12952,7 @@ func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetProviderRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12960,7 +12960,7 @@ func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12999,9 +12999,9 @@ func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ProviderID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "providerId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13017,7 +13017,7 @@ func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DisableProviderRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13025,7 +13025,7 @@ func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13055,9 +13055,9 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13073,7 +13073,7 @@ func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LogoutRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13081,7 +13081,7 @@ func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13111,9 +13111,9 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13129,7 +13129,7 @@ func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthStatusRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13137,7 +13137,7 @@ func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13232,9 +13232,9 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13250,7 +13250,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NewSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13258,7 +13258,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13302,9 +13302,9 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Value)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13320,7 +13320,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *HTTPHeader")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13328,7 +13328,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13394,9 +13394,9 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13412,7 +13412,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerHTTP")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13420,7 +13420,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13486,9 +13486,9 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13504,7 +13504,7 @@ func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerSSE")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13512,7 +13512,7 @@ func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13556,9 +13556,9 @@ func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ServerID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name serverId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13574,7 +13574,7 @@ func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerACP")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13582,7 +13582,7 @@ func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerACP) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13670,9 +13670,9 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13688,7 +13688,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerStdio")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13696,7 +13696,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13755,9 +13755,9 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "mode content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13773,7 +13773,7 @@ func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SystemPrompt")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13781,7 +13781,7 @@ func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SystemPrompt) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13881,9 +13881,9 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "mcpServers cwd additionalDirectories sessionId systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13899,7 +13899,7 @@ func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LoadSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13907,7 +13907,7 @@ func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13967,9 +13967,9 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cwd cursor archived _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13985,7 +13985,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListSessionsRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13993,7 +13993,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14032,9 +14032,9 @@ func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14050,7 +14050,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DeleteSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14058,7 +14058,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14160,9 +14160,9 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14178,7 +14178,7 @@ func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ForkSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14186,7 +14186,7 @@ func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14225,9 +14225,9 @@ func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14243,7 +14243,7 @@ func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ArchiveSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14251,7 +14251,7 @@ func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14290,9 +14290,9 @@ func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14308,7 +14308,7 @@ func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UnarchiveSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14316,7 +14316,7 @@ func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14355,9 +14355,9 @@ func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14373,7 +14373,7 @@ func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionStatusRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14381,7 +14381,7 @@ func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14425,9 +14425,9 @@ func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Title)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14443,7 +14443,7 @@ func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionTitleRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14451,7 +14451,7 @@ func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14553,9 +14553,9 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14571,7 +14571,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ResumeSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14579,7 +14579,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14618,9 +14618,9 @@ func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14636,7 +14636,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CloseSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14644,7 +14644,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14688,9 +14688,9 @@ func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ModeID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId modeId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14706,7 +14706,7 @@ func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionModeRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14714,7 +14714,7 @@ func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14764,7 +14764,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ConfigID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
 }
@@ -14782,7 +14782,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14790,7 +14790,7 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14818,7 +14818,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14834,7 +14834,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14842,7 +14842,7 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14870,7 +14870,7 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14886,7 +14886,7 @@ func (v *SetSessionConfigOptionRequestValueID) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestValueID")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14894,7 +14894,7 @@ func (v *SetSessionConfigOptionRequestValueID) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestValueID) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14953,9 +14953,9 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14971,7 +14971,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14979,7 +14979,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15009,9 +15009,9 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15037,7 +15037,7 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15076,9 +15076,9 @@ func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15094,7 +15094,7 @@ func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReadTextFileResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15102,7 +15102,7 @@ func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15141,9 +15141,9 @@ func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15159,7 +15159,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15167,7 +15167,7 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15182,7 +15182,7 @@ func (v *RequestPermissionOutcomeCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15198,7 +15198,7 @@ func (v *RequestPermissionOutcomeCancelled) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeCancelled")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15206,7 +15206,7 @@ func (v *RequestPermissionOutcomeCancelled) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionOutcomeCancelled) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15221,7 +15221,7 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15240,7 +15240,7 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"outcome":`...)
@@ -15250,7 +15250,7 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15289,9 +15289,9 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.OptionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15307,7 +15307,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15315,7 +15315,7 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15354,9 +15354,9 @@ func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15372,7 +15372,7 @@ func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateTerminalResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15380,7 +15380,7 @@ func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15438,9 +15438,9 @@ func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "output truncated exitStatus _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15456,7 +15456,7 @@ func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalOutputResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15464,7 +15464,7 @@ func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15522,9 +15522,9 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15540,7 +15540,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalExitStatus")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15548,7 +15548,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15578,9 +15578,9 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15606,7 +15606,7 @@ func (v *ReleaseTerminalResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReleaseTerminalResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15664,9 +15664,9 @@ func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15692,7 +15692,7 @@ func (v *WaitForTerminalExitResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v WaitForTerminalExitResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15722,9 +15722,9 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15750,7 +15750,7 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15787,7 +15787,7 @@ var membersOfCreateElicitationResponse = []string{"_meta"}
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
 }
@@ -15805,7 +15805,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15813,7 +15813,7 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15828,7 +15828,7 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15844,7 +15844,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15852,7 +15852,7 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15867,7 +15867,7 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15883,7 +15883,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15891,7 +15891,7 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15906,7 +15906,7 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "action")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15925,7 +15925,7 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"action":`...)
@@ -15935,7 +15935,7 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15981,7 +15981,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15997,7 +15997,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16005,7 +16005,7 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16044,9 +16044,9 @@ func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = jx.AppendRaw(b, v.Result)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "result _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16062,7 +16062,7 @@ func (v *MessageMCPResponseResult) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MessageMCPResponseResult")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16070,7 +16070,7 @@ func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MessageMCPResponseResult) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16109,9 +16109,9 @@ func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = v.Error.AppendJSON(b)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "error _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16127,7 +16127,7 @@ func (v *MessageMCPResponseError) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MessageMCPResponseError")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16135,7 +16135,7 @@ func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MessageMCPResponseError) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16175,7 +16175,7 @@ func (v *MCPError) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"data":`...)
 		b = jx.AppendRaw(b, v.Data)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "code message data")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16191,7 +16191,7 @@ func (v *MCPError) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPError) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPError")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16199,7 +16199,7 @@ func (v *MCPError) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPError) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16238,9 +16238,9 @@ func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16256,7 +16256,7 @@ func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16264,7 +16264,7 @@ func (v *CancelNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16318,13 +16318,13 @@ func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
 		b = append(jx.Comma(b), `"params":`...)
-		b = jx.AppendRaw(b, v.Params)
+		b = jx.AppendRawObject(b, v.Params)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16340,7 +16340,7 @@ func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MessageMCPNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16348,7 +16348,7 @@ func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16387,9 +16387,9 @@ func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = v.RequestID.AppendJSON(b)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16405,7 +16405,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelRequestNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16413,7 +16413,7 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16459,9 +16459,9 @@ func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16477,7 +16477,7 @@ func (v *ProxySuccessorRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProxySuccessorRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16485,7 +16485,7 @@ func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16512,7 +16512,7 @@ func (v *ProxySuccessorResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16558,9 +16558,9 @@ func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16576,7 +16576,7 @@ func (v *ProxySuccessorNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProxySuccessorNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16584,7 +16584,7 @@ func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProxySuccessorNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolKind) decode(d *jx.Dec) {

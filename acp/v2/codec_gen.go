@@ -92,9 +92,9 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId title description subject options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -110,7 +110,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -118,7 +118,7 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -133,7 +133,7 @@ func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -152,7 +152,7 @@ func (v *RequestPermissionSubjectOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionSubjectOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionSubjectOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -162,7 +162,7 @@ func (v *RequestPermissionSubjectOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionSubjectOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -426,9 +426,9 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -444,7 +444,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -452,7 +452,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -467,7 +467,7 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -486,7 +486,7 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallContentOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -496,7 +496,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -511,7 +511,7 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -530,7 +530,7 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ContentBlockOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -540,7 +540,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
@@ -636,9 +636,9 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -654,7 +654,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Annotations) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Annotations")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -662,7 +662,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Annotations) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -715,9 +715,9 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "text annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -733,7 +733,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -741,7 +741,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -816,9 +816,9 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "data mimeType uri annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -834,7 +834,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ImageContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ImageContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -842,7 +842,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ImageContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -900,9 +900,9 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "data mimeType annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -918,7 +918,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AudioContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AudioContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -926,7 +926,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AudioContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1025,9 +1025,9 @@ func (v *Icon) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "src mimeType sizes theme _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1043,7 +1043,7 @@ func (v *Icon) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Icon) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Icon")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1051,7 +1051,7 @@ func (v *Icon) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Icon) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1197,9 +1197,9 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1215,7 +1215,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ResourceLink) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ResourceLink")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1223,7 +1223,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1281,9 +1281,9 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "text uri mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1299,7 +1299,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextResourceContents")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1307,7 +1307,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1365,9 +1365,9 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "blob uri mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1383,7 +1383,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BlobResourceContents")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1391,7 +1391,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1444,9 +1444,9 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "resource annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1462,7 +1462,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EmbeddedResource")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1470,7 +1470,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1509,9 +1509,9 @@ func (v *Content) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1527,7 +1527,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Content) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Content")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1535,7 +1535,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Content) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1600,7 +1600,7 @@ func (v *DiffChange) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendDiffChangeVariantMembers(b, v.Variant)
 }
@@ -1618,7 +1618,7 @@ func (v *DiffChange) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffChange) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffChange")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1626,7 +1626,7 @@ func (v *DiffChange) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffChange) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1641,7 +1641,7 @@ func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DiffChangeOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "operation")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1660,7 +1660,7 @@ func (v *DiffChangeOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffChangeOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffChangeOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"operation":`...)
@@ -1670,7 +1670,7 @@ func (v *DiffChangeOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffChangeOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1698,7 +1698,7 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DiffPathChange) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "path")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1714,7 +1714,7 @@ func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffPathChange) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffPathChange")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1722,7 +1722,7 @@ func (v *DiffPathChange) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffPathChange) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1755,7 +1755,7 @@ func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.OldPath))
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "oldPath path")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1771,7 +1771,7 @@ func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffPathPairChange")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1779,7 +1779,7 @@ func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1823,9 +1823,9 @@ func (v *DiffPatch) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Text)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "format text _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1841,7 +1841,7 @@ func (v *DiffPatch) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffPatch) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffPatch")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1849,7 +1849,7 @@ func (v *DiffPatch) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffPatch) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1917,9 +1917,9 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "changes patch _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1935,7 +1935,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Diff) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Diff")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1943,7 +1943,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Diff) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1982,9 +1982,9 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2000,7 +2000,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Terminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Terminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2008,7 +2008,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Terminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2064,9 +2064,9 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2082,7 +2082,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallLocation")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2090,7 +2090,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2134,9 +2134,9 @@ func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2152,7 +2152,7 @@ func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2160,7 +2160,7 @@ func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2190,9 +2190,9 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2208,7 +2208,7 @@ func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallCancelCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallCancelCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2216,7 +2216,7 @@ func (v *ToolCallCancelCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2255,9 +2255,9 @@ func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	b = v.ToolCall.AppendJSON(b)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCall _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2273,7 +2273,7 @@ func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallPermissionSubject) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallPermissionSubject")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2281,7 +2281,7 @@ func (v *ToolCallPermissionSubject) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2353,9 +2353,9 @@ func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "command cwd toolCallId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2371,7 +2371,7 @@ func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CommandPermissionSubject) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CommandPermissionSubject")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2379,7 +2379,7 @@ func (v *CommandPermissionSubject) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2428,9 +2428,9 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Kind))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2446,7 +2446,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PermissionOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PermissionOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2454,7 +2454,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2499,7 +2499,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Message)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
 }
@@ -2517,7 +2517,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2525,7 +2525,7 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2566,7 +2566,7 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"mode":`...)
@@ -2576,7 +2576,7 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2618,7 +2618,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"toolCallId":`...)
 		b = jx.AppendString(b, string(v.ToolCallID.V))
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2634,7 +2634,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationSessionScope")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2642,7 +2642,7 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2670,7 +2670,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2686,7 +2686,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationRequestScope")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2694,7 +2694,7 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2808,9 +2808,9 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2826,7 +2826,7 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationSchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2834,7 +2834,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2849,7 +2849,7 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2868,7 +2868,7 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -2878,7 +2878,7 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2936,9 +2936,9 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2954,7 +2954,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EnumOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EnumOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2962,7 +2962,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EnumOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3122,9 +3122,9 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3140,7 +3140,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StringPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3148,7 +3148,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3240,9 +3240,9 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3258,7 +3258,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NumberPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3266,7 +3266,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3358,9 +3358,9 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3376,7 +3376,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IntegerPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3384,7 +3384,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3456,9 +3456,9 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3474,7 +3474,7 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BooleanPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3482,7 +3482,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3497,7 +3497,7 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3516,7 +3516,7 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -3526,7 +3526,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3580,9 +3580,9 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3598,7 +3598,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StringMultiSelectItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3606,7 +3606,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3660,9 +3660,9 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3678,7 +3678,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3686,7 +3686,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3805,9 +3805,9 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3823,7 +3823,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3831,7 +3831,7 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3881,7 +3881,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationFormMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3889,7 +3889,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3944,7 +3944,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationURLMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3952,7 +3952,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3979,7 +3979,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4069,9 +4069,9 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities authMethods _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4087,7 +4087,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *InitializeResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4095,7 +4095,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4153,9 +4153,9 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Version)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4171,7 +4171,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Implementation) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Implementation")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4179,7 +4179,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Implementation) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4237,9 +4237,9 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "session auth _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4255,7 +4255,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4263,7 +4263,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4349,9 +4349,9 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "prompt mcp delete additionalDirectories _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4367,7 +4367,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4375,7 +4375,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4447,9 +4447,9 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4465,7 +4465,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4473,7 +4473,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4503,9 +4503,9 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4521,7 +4521,7 @@ func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptImageCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptImageCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4529,7 +4529,7 @@ func (v *PromptImageCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4559,9 +4559,9 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4577,7 +4577,7 @@ func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptAudioCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptAudioCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4585,7 +4585,7 @@ func (v *PromptAudioCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4615,9 +4615,9 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4633,7 +4633,7 @@ func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptEmbeddedContextCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptEmbeddedContextCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4641,7 +4641,7 @@ func (v *PromptEmbeddedContextCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4699,9 +4699,9 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "stdio http _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4717,7 +4717,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4725,7 +4725,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4755,9 +4755,9 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4773,7 +4773,7 @@ func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPStdioCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4781,7 +4781,7 @@ func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4811,9 +4811,9 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4829,7 +4829,7 @@ func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPHTTPCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4837,7 +4837,7 @@ func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4867,9 +4867,9 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4885,7 +4885,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4893,7 +4893,7 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4923,9 +4923,9 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4941,7 +4941,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 // AppendJSON appends v as JSON text.
 func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4949,7 +4949,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4979,9 +4979,9 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4997,7 +4997,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5005,7 +5005,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5038,7 +5038,7 @@ func (v *AuthMethodOther) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type methodId name")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5057,7 +5057,7 @@ func (v *AuthMethodOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -5067,7 +5067,7 @@ func (v *AuthMethodOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5111,9 +5111,9 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Value)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5129,7 +5129,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EnvVariable) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EnvVariable")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5137,7 +5137,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5243,9 +5243,9 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "methodId name description args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5261,7 +5261,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodTerminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5269,7 +5269,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5327,9 +5327,9 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "methodId name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5345,7 +5345,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodAgent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5353,7 +5353,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5383,9 +5383,9 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5411,7 +5411,7 @@ func (v *LoginAuthResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5441,9 +5441,9 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5469,7 +5469,7 @@ func (v *LogoutAuthResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5572,9 +5572,9 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5590,7 +5590,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NewSessionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5598,7 +5598,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5676,7 +5676,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendSessionConfigOptionVariantMembers(b, v.Variant)
 }
@@ -5694,7 +5694,7 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5702,7 +5702,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5717,7 +5717,7 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5736,7 +5736,7 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -5746,7 +5746,7 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5804,9 +5804,9 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5822,7 +5822,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5830,7 +5830,7 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5904,9 +5904,9 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "groupId name options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5922,7 +5922,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5930,7 +5930,7 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5963,7 +5963,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
 	b = AppendSessionConfigSelectOptions(b, v.Options)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5979,7 +5979,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelect")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5987,7 +5987,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6015,7 +6015,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6031,7 +6031,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigBoolean")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6039,7 +6039,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6072,7 +6072,7 @@ func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"description":`...)
 	b = jx.AppendString(b, v.Description)
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type name description")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6091,7 +6091,7 @@ func (v *AvailableCommandOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommandOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -6101,7 +6101,7 @@ func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6116,7 +6116,7 @@ func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6135,7 +6135,7 @@ func (v *AvailableCommandInputOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandInputOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommandInputOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -6145,7 +6145,7 @@ func (v *AvailableCommandInputOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandInputOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6184,9 +6184,9 @@ func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Hint)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6202,7 +6202,7 @@ func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextCommandInput) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextCommandInput")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6210,7 +6210,7 @@ func (v *TextCommandInput) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextCommandInput) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6267,9 +6267,9 @@ func (v *Command) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6285,7 +6285,7 @@ func (v *Command) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Command) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Command")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6293,7 +6293,7 @@ func (v *Command) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Command) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6367,9 +6367,9 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6385,7 +6385,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListSessionsResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6393,7 +6393,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6492,9 +6492,9 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6510,7 +6510,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionInfo) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionInfo")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6518,7 +6518,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6548,9 +6548,9 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6576,7 +6576,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6670,9 +6670,9 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6698,7 +6698,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6728,9 +6728,9 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6756,7 +6756,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6786,9 +6786,9 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6814,7 +6814,7 @@ func (v *CancelToolCallResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6844,9 +6844,9 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6872,7 +6872,7 @@ func (v *CancelTerminalResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6930,9 +6930,9 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6948,7 +6948,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6956,7 +6956,7 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6995,9 +6995,9 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7013,7 +7013,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7021,7 +7021,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7048,7 +7048,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7107,9 +7107,9 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requested supported _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7125,7 +7125,7 @@ func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UnsupportedProtocolVersionErrorData) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UnsupportedProtocolVersionErrorData")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7133,7 +7133,7 @@ func (v *UnsupportedProtocolVersionErrorData) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7172,9 +7172,9 @@ func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7190,7 +7190,7 @@ func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionNotFoundErrorData) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionNotFoundErrorData")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7198,7 +7198,7 @@ func (v *SessionNotFoundErrorData) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7242,9 +7242,9 @@ func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7260,7 +7260,7 @@ func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UpdateSessionNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UpdateSessionNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7268,7 +7268,7 @@ func (v *UpdateSessionNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7283,7 +7283,7 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7302,7 +7302,7 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"sessionUpdate":`...)
@@ -7312,7 +7312,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7356,9 +7356,9 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7374,7 +7374,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ContentChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ContentChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7382,7 +7382,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7467,9 +7467,9 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7485,7 +7485,7 @@ func (v *UserMessage) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UserMessage) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UserMessage")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7493,7 +7493,7 @@ func (v *UserMessage) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UserMessage) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7578,9 +7578,9 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7596,7 +7596,7 @@ func (v *AgentMessage) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentMessage) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentMessage")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7604,7 +7604,7 @@ func (v *AgentMessage) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentMessage) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7689,9 +7689,9 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7707,7 +7707,7 @@ func (v *AgentThought) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentThought) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentThought")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7715,7 +7715,7 @@ func (v *AgentThought) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentThought) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7730,7 +7730,7 @@ func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7749,7 +7749,7 @@ func (v *BackgroundWorkOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BackgroundWorkOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BackgroundWorkOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -7759,7 +7759,7 @@ func (v *BackgroundWorkOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7798,9 +7798,9 @@ func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7816,7 +7816,7 @@ func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BackgroundTerminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7824,7 +7824,7 @@ func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7863,9 +7863,9 @@ func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7881,7 +7881,7 @@ func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BackgroundToolCall")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7889,7 +7889,7 @@ func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7947,9 +7947,9 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7965,7 +7965,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RunningStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7973,7 +7973,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8006,7 +8006,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"error":`...)
 		b = v.Error.AppendJSON(b)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "error")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8022,7 +8022,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ErrorStopReason")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8030,7 +8030,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8095,7 +8095,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendIdleStateUpdateVariantMembers(b, v.Variant)
 }
@@ -8113,7 +8113,7 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8121,7 +8121,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8136,7 +8136,7 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8152,7 +8152,7 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateEndTurn")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8160,7 +8160,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8175,7 +8175,7 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8191,7 +8191,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTokens")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8199,7 +8199,7 @@ func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8214,7 +8214,7 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8230,7 +8230,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTurnRequests")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8238,7 +8238,7 @@ func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8253,7 +8253,7 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8269,7 +8269,7 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateRefusal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8277,7 +8277,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8292,7 +8292,7 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8308,7 +8308,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateCancelled")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8316,7 +8316,7 @@ func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8331,7 +8331,7 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8347,7 +8347,7 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateNone")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8355,7 +8355,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8370,7 +8370,7 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "stopReason")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8389,7 +8389,7 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"stopReason":`...)
@@ -8399,7 +8399,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8457,9 +8457,9 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8475,7 +8475,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8483,7 +8483,7 @@ func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8498,7 +8498,7 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "state")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8517,7 +8517,7 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StateUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"state":`...)
@@ -8527,7 +8527,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8571,9 +8571,9 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = AppendToolCallContent(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8589,7 +8589,7 @@ func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallContentChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8597,7 +8597,7 @@ func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8636,9 +8636,9 @@ func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "data _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8654,7 +8654,7 @@ func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutput) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalOutput")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8662,7 +8662,7 @@ func (v *TerminalOutput) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalOutput) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8720,9 +8720,9 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8738,7 +8738,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalExitStatus")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8746,7 +8746,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8790,9 +8790,9 @@ func (v *TerminalSize) appendMembers(b []byte) []byte {
 	b = jx.AppendUint(b, uint64(v.Rows))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cols rows _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8808,7 +8808,7 @@ func (v *TerminalSize) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalSize) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalSize")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8816,7 +8816,7 @@ func (v *TerminalSize) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalSize) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8860,9 +8860,9 @@ func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8878,7 +8878,7 @@ func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8886,7 +8886,7 @@ func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8916,9 +8916,9 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8934,7 +8934,7 @@ func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalCancelCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalCancelCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8942,7 +8942,7 @@ func (v *TerminalCancelCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9100,9 +9100,9 @@ func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId command cwd output exitStatus size capabilities _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9118,7 +9118,7 @@ func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9126,7 +9126,7 @@ func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9170,9 +9170,9 @@ func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId data _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9188,7 +9188,7 @@ func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalOutputChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9196,7 +9196,7 @@ func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9224,7 +9224,7 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type planId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9243,7 +9243,7 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanUpdateContentOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -9253,7 +9253,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9302,9 +9302,9 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Status))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9320,7 +9320,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanEntry) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanEntry")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9328,7 +9328,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9391,9 +9391,9 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9409,7 +9409,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9417,7 +9417,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9456,9 +9456,9 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9474,7 +9474,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9482,7 +9482,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9540,9 +9540,9 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9558,7 +9558,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9566,7 +9566,7 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9624,9 +9624,9 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9642,7 +9642,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9650,7 +9650,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9730,9 +9730,9 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9748,7 +9748,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionInfoUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9756,7 +9756,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9800,9 +9800,9 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Currency)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9818,7 +9818,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Cost) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Cost")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9826,7 +9826,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Cost) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9890,9 +9890,9 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9908,7 +9908,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UsageUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9916,7 +9916,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9974,9 +9974,9 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9992,7 +9992,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Notice) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Notice")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10000,7 +10000,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Notice) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10110,9 +10110,9 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10128,7 +10128,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10136,7 +10136,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10180,9 +10180,9 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10198,7 +10198,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10206,7 +10206,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10245,9 +10245,9 @@ func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ElicitationID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10263,7 +10263,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10271,7 +10271,7 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10298,7 +10298,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10356,9 +10356,9 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10374,7 +10374,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *InitializeRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10382,7 +10382,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10440,9 +10440,9 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "auth elicitation _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10458,7 +10458,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ClientCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10466,7 +10466,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10510,9 +10510,9 @@ func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10528,7 +10528,7 @@ func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ClientAuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10536,7 +10536,7 @@ func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10566,9 +10566,9 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10584,7 +10584,7 @@ func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalAuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalAuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10592,7 +10592,7 @@ func (v *TerminalAuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10650,9 +10650,9 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10668,7 +10668,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10676,7 +10676,7 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10706,9 +10706,9 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10724,7 +10724,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10732,7 +10732,7 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10762,9 +10762,9 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10780,7 +10780,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10788,7 +10788,7 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10827,9 +10827,9 @@ func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10845,7 +10845,7 @@ func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LoginAuthRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10853,7 +10853,7 @@ func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10883,9 +10883,9 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10901,7 +10901,7 @@ func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LogoutAuthRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10909,7 +10909,7 @@ func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10996,9 +10996,9 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11014,7 +11014,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NewSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11022,7 +11022,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11037,7 +11037,7 @@ func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11056,7 +11056,7 @@ func (v *MCPServerOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -11066,7 +11066,7 @@ func (v *MCPServerOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11110,9 +11110,9 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Value)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11128,7 +11128,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *HTTPHeader")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11136,7 +11136,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11204,9 +11204,9 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11222,7 +11222,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerHTTP")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11230,7 +11230,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11322,9 +11322,9 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11340,7 +11340,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerStdio")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11348,7 +11348,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11398,9 +11398,9 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cwd cursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11416,7 +11416,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListSessionsRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11424,7 +11424,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11463,9 +11463,9 @@ func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11481,7 +11481,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DeleteSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11489,7 +11489,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11590,9 +11590,9 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11608,7 +11608,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ResumeSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11616,7 +11616,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11631,7 +11631,7 @@ func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReplayFromOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11650,7 +11650,7 @@ func (v *ReplayFromOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReplayFromOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReplayFromOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -11660,7 +11660,7 @@ func (v *ReplayFromOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReplayFromOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11690,9 +11690,9 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11708,7 +11708,7 @@ func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReplayFromStart")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11716,7 +11716,7 @@ func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11755,9 +11755,9 @@ func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11773,7 +11773,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CloseSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11781,7 +11781,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11825,9 +11825,9 @@ func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11843,7 +11843,7 @@ func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelToolCallRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11851,7 +11851,7 @@ func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11895,9 +11895,9 @@ func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11913,7 +11913,7 @@ func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelTerminalRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11921,7 +11921,7 @@ func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11971,7 +11971,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ConfigID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
 }
@@ -11989,7 +11989,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11997,7 +11997,7 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12025,7 +12025,7 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12041,7 +12041,7 @@ func (v *SetSessionConfigOptionRequestID) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestID) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestID")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12049,7 +12049,7 @@ func (v *SetSessionConfigOptionRequestID) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestID) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12077,7 +12077,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12093,7 +12093,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12101,7 +12101,7 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12129,7 +12129,7 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendRaw(b, v.Value)
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12148,7 +12148,7 @@ func (v *SetSessionConfigOptionRequestOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -12158,7 +12158,7 @@ func (v *SetSessionConfigOptionRequestOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12217,9 +12217,9 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12235,7 +12235,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12243,7 +12243,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12282,9 +12282,9 @@ func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12300,7 +12300,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12308,7 +12308,7 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12323,7 +12323,7 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12342,7 +12342,7 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"outcome":`...)
@@ -12352,7 +12352,7 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12382,9 +12382,9 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12400,7 +12400,7 @@ func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelledPermissionOutcome) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelledPermissionOutcome")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12408,7 +12408,7 @@ func (v *CancelledPermissionOutcome) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12447,9 +12447,9 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.OptionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12465,7 +12465,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12473,7 +12473,7 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12510,7 +12510,7 @@ var membersOfCreateElicitationResponse = []string{"_meta"}
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
 }
@@ -12528,7 +12528,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12536,7 +12536,7 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12551,7 +12551,7 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12567,7 +12567,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12575,7 +12575,7 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12590,7 +12590,7 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12606,7 +12606,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12614,7 +12614,7 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12629,7 +12629,7 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "action")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12648,7 +12648,7 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"action":`...)
@@ -12658,7 +12658,7 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12704,7 +12704,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12720,7 +12720,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12728,7 +12728,7 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12767,9 +12767,9 @@ func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12785,7 +12785,7 @@ func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelSessionNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelSessionNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12793,7 +12793,7 @@ func (v *CancelSessionNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12832,9 +12832,9 @@ func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = v.RequestID.AppendJSON(b)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12850,7 +12850,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelRequestNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12858,7 +12858,7 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolKind) decode(d *jx.Dec) {

@@ -18,12 +18,16 @@ func FuzzDecode(f *testing.F) {
 	acptest.Fuzz(f, underTest)
 }
 
+func FuzzBuilt(f *testing.F) {
+	acptest.FuzzBuilt(f, underTest)
+}
+
 func protocolUnderTest() acptest.Protocol {
 	var p acptest.Protocol
 	for _, m := range V2.Methods() {
 		p.Methods = append(p.Methods, acptest.Method{Name: m.Name, Side: uint8(m.Handler), Request: m.Request, Notification: m.Notification, Session: m.Session})
 	}
-	p.Decode = func(m acptest.Method, kind acptest.Kind, text json.RawMessage) (func([]byte) []byte, error) {
+	p.Decode = func(m acptest.Method, kind acptest.Kind, text json.RawMessage) (acptest.Message, error) {
 		decode := V2.DecodeRequest
 		switch kind {
 		case acptest.Notification:
@@ -31,11 +35,7 @@ func protocolUnderTest() acptest.Protocol {
 		case acptest.Result:
 			decode = V2.DecodeResult
 		}
-		v, err := decode(acp.Side(m.Side), m.Name, text)
-		if err != nil {
-			return nil, err
-		}
-		return v.AppendJSON, nil
+		return decode(acp.Side(m.Side), m.Name, text)
 	}
 	return p
 }

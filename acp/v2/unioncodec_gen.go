@@ -33,6 +33,10 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionSubjectOther:
+		switch v.Tag {
+		case "tool_call", "command":
+			return jx.AppendFault(b, "RequestPermissionSubjectOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *ToolCallPermissionSubject:
@@ -40,17 +44,15 @@ func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject)
 	case *CommandPermissionSubject:
 		b = append(jx.Comma(b), `"type":"command"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "RequestPermissionSubject is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendRequestPermissionSubject appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendRequestPermissionSubject appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendRequestPermissionSubjectMembers(append(b, '{'), v), '}')
 }
 
@@ -100,6 +102,10 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
+		switch v.Tag {
+		case "content", "diff", "terminal":
+			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *Content:
@@ -109,17 +115,14 @@ func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	case *Terminal:
 		b = append(jx.Comma(b), `"type":"terminal"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendToolCallContent appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
+// AppendToolCallContent appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendToolCallContentMembers(append(b, '{'), v), '}')
 }
 
@@ -177,6 +180,10 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
 	case *ContentBlockOther:
+		switch v.Tag {
+		case "text", "image", "audio", "resource_link", "resource":
+			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *TextContent:
@@ -190,17 +197,14 @@ func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	case *EmbeddedResource:
 		b = append(jx.Comma(b), `"type":"resource"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendContentBlock appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
+// AppendContentBlock appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendContentBlock(b []byte, v ContentBlock) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendContentBlockMembers(append(b, '{'), v), '}')
 }
 
@@ -235,17 +239,15 @@ func decodeEmbeddedResourceResource(d *jx.Dec, outer *jx.Outer) EmbeddedResource
 func appendEmbeddedResourceResourceMembers(b []byte, v EmbeddedResourceResource) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "EmbeddedResourceResource is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendEmbeddedResourceResource appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendEmbeddedResourceResource appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendEmbeddedResourceResourceMembers(append(b, '{'), v), '}')
 }
 
@@ -303,6 +305,10 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	switch v := v.(type) {
 	case *DiffChangeOther:
+		switch v.Tag {
+		case "add", "delete", "modify", "move", "copy":
+			return jx.AppendFault(b, "DiffChangeOther has a known operation: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"operation":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *DiffChangeAdd:
@@ -316,7 +322,7 @@ func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	case *DiffChangeCopy:
 		b = append(jx.Comma(b), `"operation":"copy"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "DiffChangeVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -350,6 +356,10 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
+		switch v.Tag {
+		case "form", "url":
+			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"mode":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *ElicitationFormMode:
@@ -357,7 +367,7 @@ func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationR
 	case *ElicitationURLMode:
 		b = append(jx.Comma(b), `"mode":"url"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -384,7 +394,7 @@ func decodeCreateElicitationRequestOtherVariant(d *jx.Dec, outer *jx.Outer) Crea
 func appendCreateElicitationRequestOtherVariantMembers(b []byte, v CreateElicitationRequestOtherVariant) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "CreateElicitationRequestOtherVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -430,6 +440,10 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
+		switch v.Tag {
+		case "string", "number", "integer", "boolean", "array":
+			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *StringPropertySchema:
@@ -443,17 +457,15 @@ func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchem
 	case *MultiSelectPropertySchema:
 		b = append(jx.Comma(b), `"type":"array"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendElicitationPropertySchema appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
+// AppendElicitationPropertySchema appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendElicitationPropertySchemaMembers(append(b, '{'), v), '}')
 }
 
@@ -495,22 +507,23 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
+		switch v.Tag {
+		case "string":
+			return jx.AppendFault(b, "MultiSelectItemsOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *StringMultiSelectItems:
 		b = append(jx.Comma(b), `"type":"string"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendMultiSelectItems appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
+// AppendMultiSelectItems appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendMultiSelectItemsMembers(append(b, '{'), v), '}')
 }
 
@@ -549,7 +562,7 @@ func decodeElicitationFormModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationFor
 func appendElicitationFormModeVariantMembers(b []byte, v ElicitationFormModeVariant) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "ElicitationFormModeVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -576,7 +589,7 @@ func decodeElicitationURLModeVariant(d *jx.Dec, outer *jx.Outer) ElicitationURLM
 func appendElicitationURLModeVariantMembers(b []byte, v ElicitationURLModeVariant) []byte {
 	switch v.(type) {
 	case nil:
-		return b
+		return jx.AppendFault(b, "ElicitationURLModeVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -610,6 +623,10 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	switch v := v.(type) {
 	case *AuthMethodOther:
+		switch v.Tag {
+		case "terminal", "agent":
+			return jx.AppendFault(b, "AuthMethodOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *AuthMethodTerminal:
@@ -617,17 +634,14 @@ func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	case *AuthMethodAgent:
 		b = append(jx.Comma(b), `"type":"agent"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "AuthMethod is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendAuthMethod appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
+// AppendAuthMethod appends v as JSON text, with its tag. The methods of a variant do not know
+// the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendAuthMethod(b []byte, v AuthMethod) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendAuthMethodMembers(append(b, '{'), v), '}')
 }
 
@@ -672,6 +686,10 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
+		switch v.Tag {
+		case "select", "boolean":
+			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *SessionConfigSelect:
@@ -679,7 +697,7 @@ func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVari
 	case *SessionConfigBoolean:
 		b = append(jx.Comma(b), `"type":"boolean"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -743,11 +761,12 @@ func (v SessionConfigSelectOptionsGrouped) appendValue(b []byte) []byte {
 	return b
 }
 
-// AppendSessionConfigSelectOptions appends v as JSON text, with its tag; null when v is nil.
-// The methods of a variant do not know the tag, so encode unions with this.
+// AppendSessionConfigSelectOptions appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "SessionConfigSelectOptions is nil: no variant is set")
 	}
 	return v.appendValue(b)
 }
@@ -790,22 +809,23 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandOther:
+		switch v.Tag {
+		case "command":
+			return jx.AppendFault(b, "AvailableCommandOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *Command:
 		b = append(jx.Comma(b), `"type":"command"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "AvailableCommand is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendAvailableCommand appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
+// AppendAvailableCommand appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendAvailableCommandMembers(append(b, '{'), v), '}')
 }
 
@@ -847,22 +867,23 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v := v.(type) {
 	case *AvailableCommandInputOther:
+		switch v.Tag {
+		case "text":
+			return jx.AppendFault(b, "AvailableCommandInputOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *TextCommandInput:
 		b = append(jx.Comma(b), `"type":"text"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "AvailableCommandInput is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendAvailableCommandInput appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendAvailableCommandInput appends v as JSON text, with its tag. The methods of a variant
+// do not know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendAvailableCommandInputMembers(append(b, '{'), v), '}')
 }
 
@@ -913,11 +934,11 @@ func (v ErrorDataOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
 
-// AppendErrorData appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
+// AppendErrorData appends v as JSON text, with its tag. The methods of a variant do not know
+// the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendErrorData(b []byte, v ErrorData) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "ErrorData is nil: no variant is set")
 	}
 	return v.appendValue(b)
 }
@@ -1033,6 +1054,10 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
+		switch v.Tag {
+		case "user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk":
+			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"sessionUpdate":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *UserMessageChunk:
@@ -1075,17 +1100,14 @@ func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	case *CompactionSummaryChunk:
 		b = append(jx.Comma(b), `"sessionUpdate":"compaction_summary_chunk"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendSessionUpdate appends v as JSON text, with its tag; null when v is nil. The methods of
-// a variant do not know the tag, so encode unions with this.
+// AppendSessionUpdate appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendSessionUpdateMembers(append(b, '{'), v), '}')
 }
 
@@ -1131,6 +1153,10 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	switch v := v.(type) {
 	case *BackgroundWorkOther:
+		switch v.Tag {
+		case "terminal", "tool_call":
+			return jx.AppendFault(b, "BackgroundWorkOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *BackgroundTerminal:
@@ -1138,17 +1164,14 @@ func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	case *BackgroundToolCall:
 		b = append(jx.Comma(b), `"type":"tool_call"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "BackgroundWork is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendBackgroundWork appends v as JSON text, with its tag; null when v is nil. The methods
-// of a variant do not know the tag, so encode unions with this.
+// AppendBackgroundWork appends v as JSON text, with its tag. The methods of a variant do not
+// know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendBackgroundWorkMembers(append(b, '{'), v), '}')
 }
 
@@ -1210,6 +1233,10 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []byte {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
+		switch v.Tag {
+		case "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error":
+			return jx.AppendFault(b, "IdleStateUpdateOther has a known stopReason: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"stopReason":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *IdleStateUpdateEndTurn:
@@ -1225,7 +1252,7 @@ func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []b
 	case *ErrorStopReason:
 		b = append(jx.Comma(b), `"stopReason":"error"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "IdleStateUpdateVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -1263,6 +1290,10 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	switch v := v.(type) {
 	case *StateUpdateOther:
+		switch v.Tag {
+		case "running", "idle", "requires_action":
+			return jx.AppendFault(b, "StateUpdateOther has a known state: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"state":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *RunningStateUpdate:
@@ -1272,17 +1303,14 @@ func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	case *RequiresActionStateUpdate:
 		b = append(jx.Comma(b), `"state":"requires_action"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "StateUpdate is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendStateUpdate appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
+// AppendStateUpdate appends v as JSON text, with its tag. The methods of a variant do not know
+// the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendStateUpdate(b []byte, v StateUpdate) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendStateUpdateMembers(append(b, '{'), v), '}')
 }
 
@@ -1323,22 +1351,23 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
+		switch v.Tag {
+		case "items":
+			return jx.AppendFault(b, "PlanUpdateContentOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *PlanItems:
 		b = append(jx.Comma(b), `"type":"items"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "PlanUpdateContent is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendPlanUpdateContent appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendPlanUpdateContent appends v as JSON text, with its tag. The methods of a variant do
+// not know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendPlanUpdateContentMembers(append(b, '{'), v), '}')
 }
 
@@ -1384,6 +1413,10 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	switch v := v.(type) {
 	case *MCPServerOther:
+		switch v.Tag {
+		case "http", "stdio":
+			return jx.AppendFault(b, "MCPServerOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *MCPServerHTTP:
@@ -1391,17 +1424,14 @@ func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	case *MCPServerStdio:
 		b = append(jx.Comma(b), `"type":"stdio"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "MCPServer is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendMCPServer appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
+// AppendMCPServer appends v as JSON text, with its tag. The methods of a variant do not know
+// the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendMCPServer(b []byte, v MCPServer) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendMCPServerMembers(append(b, '{'), v), '}')
 }
 
@@ -1442,22 +1472,23 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	switch v := v.(type) {
 	case *ReplayFromOther:
+		switch v.Tag {
+		case "start":
+			return jx.AppendFault(b, "ReplayFromOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *ReplayFromStart:
 		b = append(jx.Comma(b), `"type":"start"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "ReplayFrom is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendReplayFrom appends v as JSON text, with its tag; null when v is nil. The methods of a
-// variant do not know the tag, so encode unions with this.
+// AppendReplayFrom appends v as JSON text, with its tag. The methods of a variant do not know
+// the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendReplayFromMembers(append(b, '{'), v), '}')
 }
 
@@ -1502,6 +1533,10 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	switch v := v.(type) {
 	case *SetSessionConfigOptionRequestOther:
+		switch v.Tag {
+		case "id", "boolean":
+			return jx.AppendFault(b, "SetSessionConfigOptionRequestOther has a known type: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"type":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *SetSessionConfigOptionRequestID:
@@ -1509,7 +1544,7 @@ func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionCon
 	case *SetSessionConfigOptionRequestBoolean:
 		b = append(jx.Comma(b), `"type":"boolean"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "SetSessionConfigOptionRequestVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -1543,6 +1578,10 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
+		switch v.Tag {
+		case "cancelled", "selected":
+			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"outcome":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *CancelledPermissionOutcome:
@@ -1550,17 +1589,15 @@ func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome)
 	case *SelectedPermissionOutcome:
 		b = append(jx.Comma(b), `"outcome":"selected"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
 
-// AppendRequestPermissionOutcome appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendRequestPermissionOutcome appends v as JSON text, with its tag. The methods of a
+// variant do not know the tag, so encode unions with this. A message with a nil v cannot be
+// sent.
 func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte {
-	if v == nil {
-		return append(b, "null"...)
-	}
 	return append(appendRequestPermissionOutcomeMembers(append(b, '{'), v), '}')
 }
 
@@ -1610,6 +1647,10 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
+		switch v.Tag {
+		case "accept", "decline", "cancel":
+			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)
+		}
 		b = append(jx.Comma(b), `"action":`...)
 		b = jx.AppendString(b, v.Tag)
 	case *ElicitationAcceptAction:
@@ -1619,7 +1660,7 @@ func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitation
 	case *CreateElicitationResponseCancel:
 		b = append(jx.Comma(b), `"action":"cancel"`...)
 	case nil:
-		return b
+		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -1706,11 +1747,11 @@ func (v ElicitationContentValueOther) appendValue(b []byte) []byte {
 	return jx.AppendRaw(b, v.Raw)
 }
 
-// AppendElicitationContentValue appends v as JSON text, with its tag; null when v is nil. The
-// methods of a variant do not know the tag, so encode unions with this.
+// AppendElicitationContentValue appends v as JSON text, with its tag. The methods of a variant
+// do not know the tag, so encode unions with this. A message with a nil v cannot be sent.
 func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "ElicitationContentValue is nil: no variant is set")
 	}
 	return v.appendValue(b)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -93,20 +94,37 @@ func AppendFloat(dst []byte, f float64) []byte {
 	return strconv.AppendFloat(dst, f, format, -1, 64)
 }
 
-// AppendRaw appends JSON text as it is, or null when there is none. Line ends,
-// which can only be space between tokens, become spaces: messages are lines.
+// AppendRaw appends JSON text, or null when there is none. Text that is not one
+// JSON value, or has an object with a member twice, becomes a fault, because it
+// could change the meaning of the message around it. Line ends, which can only
+// be space between tokens, become spaces: messages are lines.
 func AppendRaw(dst, raw []byte) []byte {
 	if len(raw) == 0 {
 		return append(dst, "null"...)
 	}
-	n := len(dst)
-	dst = append(dst, raw...)
-	if bytes.IndexByte(raw, '\n') >= 0 || bytes.IndexByte(raw, '\r') >= 0 {
-		for i := n; i < len(dst); i++ {
-			if dst[i] == '\n' || dst[i] == '\r' {
-				dst[i] = ' '
+	at := len(dst)
+	d := Dec{b: raw}
+	dst = d.appendRaw(dst)
+	if d.End(); d.code != ok {
+		return AppendFault(dst[:at], "not a JSON value: "+d.err().Error())
+	}
+	added := dst[at:]
+	if bytes.IndexByte(added, '\n') >= 0 || bytes.IndexByte(added, '\r') >= 0 {
+		for i, c := range added {
+			if c == '\n' || c == '\r' {
+				added[i] = ' '
 			}
 		}
+	}
+	return dst
+}
+
+// AppendRawObject is AppendRaw for text that must be an object.
+func AppendRawObject(dst, raw []byte) []byte {
+	at := len(dst)
+	dst = AppendRaw(dst, raw)
+	if c := dst[at]; c != '{' && c != faultMark {
+		return AppendFault(dst[:at], "want an object, got "+kind(c))
 	}
 	return dst
 }
@@ -119,16 +137,33 @@ func Comma(dst []byte) []byte {
 	return dst
 }
 
-// AppendMembers appends the members of the object text obj.
-func AppendMembers(dst, obj []byte) []byte {
-	in := bytes.TrimSpace(obj)
-	if len(in) < 2 {
+// AppendMembers appends the members of the object text obj. The object around
+// them declares some names, separated by spaces, which obj may not use: the
+// member would be there twice, and readers differ in which of the two they take.
+func AppendMembers(dst, obj []byte, declared string) []byte {
+	if len(obj) == 0 {
 		return dst
 	}
-	if in = bytes.TrimSpace(in[1 : len(in)-1]); len(in) == 0 {
+	before := len(dst)
+	dst = Comma(dst)
+	at := len(dst)
+	dst = AppendRawObject(dst, obj)
+	if dst[at] == faultMark {
 		return dst
 	}
-	return AppendRaw(Comma(dst), in)
+	d := Dec{b: dst[at:]}
+	d.Obj()
+	n, names := 0, strings.Fields(declared)
+	for name, more := d.Next(); more; name, more = d.Next() {
+		if n++; slices.Contains(names, string(name)) {
+			return AppendFault(dst[:at], "the extra member "+strconv.Quote(string(name))+" is a declared one")
+		}
+		d.Skip()
+	}
+	if n == 0 {
+		return dst[:before]
+	}
+	return append(dst[:at], dst[at+1:len(dst)-1]...)
 }
 
 // Keys returns the keys of m in order.

@@ -2,6 +2,7 @@ package jx
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -59,12 +60,53 @@ func TestMembersJoinObjects(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ dst, obj, want string }{
 		{`{`, `{"a":1}`, `{"a":1`},
-		{`{"b":2`, ` { "a":1 } `, `{"b":2,"a":1`},
+		{`{"b":2`, ` { "a":1 } `, `{"b":2, "a":1 `},
 		{`{"b":2`, `{ }`, `{"b":2`},
 		{`{"b":2`, ``, `{"b":2`},
 	} {
-		if got := string(AppendMembers([]byte(c.dst), []byte(c.obj))); got != c.want {
+		got := AppendMembers([]byte(c.dst), []byte(c.obj), "b c")
+		if string(got) != c.want || Fault(got) != nil {
 			t.Errorf("%s + %s: got %s", c.dst, c.obj, got)
 		}
+	}
+}
+
+func TestWhatIsNotOneValueCannotBeSent(t *testing.T) {
+	t.Parallel()
+	raw := func(text string) []byte { return append(AppendRaw([]byte(`{"a":[1,{"b/c":`), []byte(text)), "}]}"...) }
+	object := func(text string) []byte {
+		return append(AppendRawObject([]byte(`{"a":[1,{"b/c":`), []byte(text)), "}]}"...)
+	}
+	members := func(text string) []byte {
+		return append(AppendMembers([]byte(`{"a":[1,{"x":0`), []byte(text), "x y"), "}]}"...)
+	}
+	for _, c := range []struct {
+		append        func(string) []byte
+		text, pointer string
+		want          string // part of the reason
+	}{
+		{raw, `{broken`, "/a/1/b~1c", "invalid JSON"},
+		{raw, `{"a":1} {"b":2}`, "/a/1/b~1c", "invalid JSON at byte 8"},
+		{raw, `1,"title":"injected"`, "/a/1/b~1c", "invalid JSON"},
+		{raw, `{"command":"rm"}},"toolCall":{"title":"ls"`, "/a/1/b~1c", "invalid JSON"},
+		{raw, `{"k":{"n":1,"n":2}}`, "/a/1/b~1c", "/k/n: duplicate member"},
+		{raw, "\"line\nend\"", "/a/1/b~1c", "invalid JSON"},
+		{raw, "\"\xff\"", "/a/1/b~1c", "invalid JSON"},
+		{raw, ` `, "/a/1/b~1c", "unexpected end"},
+		{object, `[1]`, "/a/1/b~1c", "want an object, got array"},
+		{object, `{"a":1`, "/a/1/b~1c", "unexpected end"},
+		{members, `{"y":1}`, "/a/1", `"y" is a declared one`},
+		{members, `{"\u0079":1}`, "/a/1", `"y" is a declared one`},
+		{members, `[1]`, "/a/1", "want an object, got array"},
+		{members, `{"z":1}}`, "/a/1", "invalid JSON"},
+		{members, `{"z":1,"z":2}`, "/a/1", "duplicate member"},
+	} {
+		var e *Error
+		if err := Fault(c.append(c.text)); !errors.As(err, &e) || e.Pointer != c.pointer || !strings.Contains(e.Msg, c.want) {
+			t.Errorf("%s: got %v, want a fault at %s with %s", c.text, err, c.pointer, c.want)
+		}
+	}
+	if text, err := Marshaled(raw(`{broken`)); err == nil || text != nil {
+		t.Errorf("marshaled as %q, %v", text, err)
 	}
 }

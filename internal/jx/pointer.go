@@ -22,6 +22,9 @@ func pointer(b []byte, at int) string {
 					path[top] = string(name)
 					break
 				}
+				if d.code != ok { // what is at fault stands in place of a member
+					path = path[:top]
+				}
 			} else if d.More(']') {
 				path[top] = strconv.Itoa(index[top])
 				index[top]++

@@ -1,6 +1,8 @@
 package session
 
 import (
+	"encoding/json"
+
 	"github.com/hermes-nvim/hermes/acp"
 	v2 "github.com/hermes-nvim/hermes/acp/v2"
 )
@@ -43,7 +45,8 @@ func productV1(c v2.ToolCallContent) acp.ToolCallContent {
 	return &acp.ToolCallContentOther{Tag: diffTag, Raw: raw}
 }
 
-const diffTag = "diff"
+// diffTag is not a tag of version 1, whose diffs have other members.
+const diffTag = "diff_v2"
 
 // DiffV2 returns the diff that a tool call of version 2 produced. Its type has
 // no counterpart in version 1, so a ToolCall keeps it as an
@@ -53,7 +56,9 @@ func DiffV2(c acp.ToolCallContent) (*v2.Diff, bool) {
 	if !ok || other.Tag != diffTag {
 		return nil, false
 	}
-	d, err := v2.DecodeToolCallContent(acp.AppendToolCallContent(nil, other))
+	text := other.Raw
+	text.Set("type", json.RawMessage(`"diff"`)) // cannot fail: it is JSON
+	d, err := v2.DecodeToolCallContent(text)
 	if err != nil {
 		return nil, false
 	}

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/acp/validate"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // mutantsOf is how many mutants of each definition are judged; with all

@@ -70,9 +70,11 @@ func OfUnion[T any, V ~struct{ Pointer, Rule, Message string }](decode func([]by
 // one of those it tests.
 type Protocol struct {
 	Methods []Method
-	// Decode decodes a message of a method and returns its encoder.
-	Decode func(m Method, kind Kind, text json.RawMessage) (func([]byte) []byte, error)
+	Decode  func(m Method, kind Kind, text json.RawMessage) (Message, error)
 }
+
+// Message is a message of a method.
+type Message interface{ AppendJSON([]byte) []byte }
 
 // Method is a row of a method table.
 type Method struct {
@@ -111,6 +113,7 @@ func Run(t *testing.T, p Package) {
 	t.Run("OneLeafChangesOneThing", k.testOneLeaf)
 	t.Run("RequiredMembersAreRequired", k.testRequired)
 	t.Run("MessagesDecodeThroughTheProtocol", k.testProtocol)
+	t.Run("WhatIsBuiltIsSentWholeOrNotAtAll", k.testBuilt)
 	t.Run("MistakesAreFoundInTheSamePlace", k.testPlaces)
 	t.Run("MutantsAgreeWithTheValidator", k.testAgreement)
 }

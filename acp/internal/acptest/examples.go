@@ -130,7 +130,7 @@ func (p Package) exampleOf(method string, kind Kind, text json.RawMessage) error
 			if err != nil {
 				return nil, nil, err
 			}
-			return enc(nil), nil, nil
+			return enc.AppendJSON(nil), nil, nil
 		})
 	}
 	return fmt.Errorf("no method %q", method)

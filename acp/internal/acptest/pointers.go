@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/acp/validate"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 const (

@@ -38,7 +38,7 @@ func (k *kit) testProtocol(t *testing.T) {
 					t.Errorf("%s %s: %v", m.Name, def, err)
 					break
 				}
-				if at, differ := difference(parse(string(enc(nil))), parse(string(print(v.want)))); differ {
+				if at, differ := difference(parse(string(enc.AppendJSON(nil))), parse(string(print(v.want)))); differ {
 					t.Errorf("%s %s: differs at /%s", m.Name, def, strings.Join(at, "/"))
 				}
 			}
@@ -81,7 +81,7 @@ func Fuzz(f *testing.F, p Package) {
 			_ = err.Error()
 			return
 		}
-		out := enc(nil)
+		out := enc.AppendJSON(nil)
 		if !json.Valid(out) {
 			t.Fatalf("%s: %q decodes, but encodes as %q, which is not JSON", m.Name, text, out)
 		}
@@ -89,7 +89,7 @@ func Fuzz(f *testing.F, p Package) {
 		if err != nil {
 			t.Fatalf("%s: %q decodes, but not what it encodes as, %q: %v", m.Name, text, out, err)
 		}
-		if b := again(nil); !bytes.Equal(b, out) {
+		if b := again.AppendJSON(nil); !bytes.Equal(b, out) {
 			t.Fatalf("%s: %q becomes %q, then %q", m.Name, text, out, b)
 		}
 	})

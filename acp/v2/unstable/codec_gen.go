@@ -92,9 +92,9 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId title description subject options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -110,7 +110,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -118,7 +118,7 @@ func (v *RequestPermissionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -133,7 +133,7 @@ func (v *RequestPermissionSubjectOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -152,7 +152,7 @@ func (v *RequestPermissionSubjectOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionSubjectOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionSubjectOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -162,7 +162,7 @@ func (v *RequestPermissionSubjectOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionSubjectOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -426,9 +426,9 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -444,7 +444,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -452,7 +452,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -467,7 +467,7 @@ func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -486,7 +486,7 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallContentOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -496,7 +496,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -511,7 +511,7 @@ func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ContentBlockOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -530,7 +530,7 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ContentBlockOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -540,7 +540,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
@@ -636,9 +636,9 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -654,7 +654,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Annotations) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Annotations")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -662,7 +662,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Annotations) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -715,9 +715,9 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "text annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -733,7 +733,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -741,7 +741,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -816,9 +816,9 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "data mimeType uri annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -834,7 +834,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ImageContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ImageContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -842,7 +842,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ImageContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -900,9 +900,9 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "data mimeType annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -918,7 +918,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AudioContent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AudioContent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -926,7 +926,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AudioContent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1025,9 +1025,9 @@ func (v *Icon) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "src mimeType sizes theme _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1043,7 +1043,7 @@ func (v *Icon) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Icon) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Icon")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1051,7 +1051,7 @@ func (v *Icon) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Icon) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1197,9 +1197,9 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1215,7 +1215,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ResourceLink) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ResourceLink")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1223,7 +1223,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1281,9 +1281,9 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "text uri mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1299,7 +1299,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextResourceContents")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1307,7 +1307,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1365,9 +1365,9 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "blob uri mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1383,7 +1383,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BlobResourceContents")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1391,7 +1391,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1444,9 +1444,9 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "resource annotations _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1462,7 +1462,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EmbeddedResource")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1470,7 +1470,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1509,9 +1509,9 @@ func (v *Content) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1527,7 +1527,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Content) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Content")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1535,7 +1535,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Content) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1600,7 +1600,7 @@ func (v *DiffChange) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendDiffChangeVariantMembers(b, v.Variant)
 }
@@ -1618,7 +1618,7 @@ func (v *DiffChange) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffChange) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffChange")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1626,7 +1626,7 @@ func (v *DiffChange) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffChange) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1641,7 +1641,7 @@ func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DiffChangeOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "operation")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1660,7 +1660,7 @@ func (v *DiffChangeOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffChangeOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffChangeOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"operation":`...)
@@ -1670,7 +1670,7 @@ func (v *DiffChangeOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffChangeOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1698,7 +1698,7 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DiffPathChange) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "path")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1714,7 +1714,7 @@ func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffPathChange) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffPathChange")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1722,7 +1722,7 @@ func (v *DiffPathChange) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffPathChange) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1755,7 +1755,7 @@ func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.OldPath))
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, string(v.Path))
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "oldPath path")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1771,7 +1771,7 @@ func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffPathPairChange")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1779,7 +1779,7 @@ func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1823,9 +1823,9 @@ func (v *DiffPatch) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Text)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "format text _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1841,7 +1841,7 @@ func (v *DiffPatch) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DiffPatch) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DiffPatch")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1849,7 +1849,7 @@ func (v *DiffPatch) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DiffPatch) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1917,9 +1917,9 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "changes patch _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -1935,7 +1935,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Diff) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Diff")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -1943,7 +1943,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Diff) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -1982,9 +1982,9 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2000,7 +2000,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Terminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Terminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2008,7 +2008,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Terminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2064,9 +2064,9 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2082,7 +2082,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallLocation")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2090,7 +2090,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2134,9 +2134,9 @@ func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2152,7 +2152,7 @@ func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2160,7 +2160,7 @@ func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2190,9 +2190,9 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2208,7 +2208,7 @@ func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallCancelCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallCancelCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2216,7 +2216,7 @@ func (v *ToolCallCancelCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2255,9 +2255,9 @@ func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	b = v.ToolCall.AppendJSON(b)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCall _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2273,7 +2273,7 @@ func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallPermissionSubject) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallPermissionSubject")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2281,7 +2281,7 @@ func (v *ToolCallPermissionSubject) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallPermissionSubject) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2353,9 +2353,9 @@ func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "command cwd toolCallId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2371,7 +2371,7 @@ func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CommandPermissionSubject) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CommandPermissionSubject")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2379,7 +2379,7 @@ func (v *CommandPermissionSubject) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CommandPermissionSubject) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2428,9 +2428,9 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Kind))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2446,7 +2446,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PermissionOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PermissionOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2454,7 +2454,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2499,7 +2499,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Message)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
 }
@@ -2517,7 +2517,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2525,7 +2525,7 @@ func (v *CreateElicitationRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2566,7 +2566,7 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationRequestOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"mode":`...)
@@ -2576,7 +2576,7 @@ func (v *CreateElicitationRequestOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationRequestOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2618,7 +2618,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"toolCallId":`...)
 		b = jx.AppendString(b, string(v.ToolCallID.V))
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2634,7 +2634,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationSessionScope")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2642,7 +2642,7 @@ func (v *ElicitationSessionScope) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSessionScope) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2670,7 +2670,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2686,7 +2686,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationRequestScope")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2694,7 +2694,7 @@ func (v *ElicitationRequestScope) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationRequestScope) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2808,9 +2808,9 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2826,7 +2826,7 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationSchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2834,7 +2834,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2849,7 +2849,7 @@ func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2868,7 +2868,7 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationPropertySchemaOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -2878,7 +2878,7 @@ func (v *ElicitationPropertySchemaOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationPropertySchemaOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -2936,9 +2936,9 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2954,7 +2954,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EnumOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EnumOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -2962,7 +2962,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EnumOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3122,9 +3122,9 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3140,7 +3140,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StringPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3148,7 +3148,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3240,9 +3240,9 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3258,7 +3258,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NumberPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3266,7 +3266,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3358,9 +3358,9 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3376,7 +3376,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IntegerPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3384,7 +3384,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3456,9 +3456,9 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3474,7 +3474,7 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BooleanPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3482,7 +3482,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3497,7 +3497,7 @@ func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3516,7 +3516,7 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MultiSelectItemsOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -3526,7 +3526,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3580,9 +3580,9 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3598,7 +3598,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StringMultiSelectItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3606,7 +3606,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3660,9 +3660,9 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3678,7 +3678,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TitledMultiSelectItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3686,7 +3686,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3805,9 +3805,9 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3823,7 +3823,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MultiSelectPropertySchema")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3831,7 +3831,7 @@ func (v *MultiSelectPropertySchema) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MultiSelectPropertySchema) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3881,7 +3881,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationFormMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3889,7 +3889,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
@@ -3944,7 +3944,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationURLMode")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -3952,7 +3952,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4006,13 +4006,13 @@ func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
 		b = append(jx.Comma(b), `"params":`...)
-		b = jx.AppendRaw(b, v.Params)
+		b = jx.AppendRawObject(b, v.Params)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4028,7 +4028,7 @@ func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MessageMCPRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4036,7 +4036,7 @@ func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4063,7 +4063,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4153,9 +4153,9 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities authMethods _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4171,7 +4171,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *InitializeResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4179,7 +4179,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4237,9 +4237,9 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Version)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4255,7 +4255,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Implementation) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Implementation")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4263,7 +4263,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Implementation) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4335,9 +4335,9 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "session auth providers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4353,7 +4353,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4361,7 +4361,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4517,9 +4517,9 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "prompt mcp delete additionalDirectories systemPrompt fork archive status title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4535,7 +4535,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4543,7 +4543,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4615,9 +4615,9 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4633,7 +4633,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4641,7 +4641,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4671,9 +4671,9 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4689,7 +4689,7 @@ func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptImageCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptImageCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4697,7 +4697,7 @@ func (v *PromptImageCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptImageCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4727,9 +4727,9 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4745,7 +4745,7 @@ func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptAudioCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptAudioCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4753,7 +4753,7 @@ func (v *PromptAudioCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptAudioCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4783,9 +4783,9 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4801,7 +4801,7 @@ func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptEmbeddedContextCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptEmbeddedContextCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4809,7 +4809,7 @@ func (v *PromptEmbeddedContextCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptEmbeddedContextCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4881,9 +4881,9 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "stdio http acp _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4899,7 +4899,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4907,7 +4907,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4937,9 +4937,9 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -4955,7 +4955,7 @@ func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPStdioCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -4963,7 +4963,7 @@ func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -4993,9 +4993,9 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5011,7 +5011,7 @@ func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPHTTPCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5019,7 +5019,7 @@ func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5049,9 +5049,9 @@ func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *MCPACPCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5067,7 +5067,7 @@ func (v *MCPACPCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPACPCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPACPCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5075,7 +5075,7 @@ func (v *MCPACPCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5105,9 +5105,9 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5123,7 +5123,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionDeleteCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5131,7 +5131,7 @@ func (v *SessionDeleteCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionDeleteCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5161,9 +5161,9 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5179,7 +5179,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 // AppendJSON appends v as JSON text.
 func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionAdditionalDirectoriesCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5187,7 +5187,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionAdditionalDirectoriesCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5231,9 +5231,9 @@ func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "mode _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5249,7 +5249,7 @@ func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionSystemPromptCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5257,7 +5257,7 @@ func (v *SessionSystemPromptCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionSystemPromptCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5301,9 +5301,9 @@ func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "override _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5319,7 +5319,7 @@ func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionSystemPromptModeCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5327,7 +5327,7 @@ func (v *SessionSystemPromptModeCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionSystemPromptModeCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5357,9 +5357,9 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5375,7 +5375,7 @@ func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error 
 // AppendJSON appends v as JSON text.
 func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionSystemPromptOverrideCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5383,7 +5383,7 @@ func (v *SessionSystemPromptOverrideCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionSystemPromptOverrideCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5413,9 +5413,9 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5431,7 +5431,7 @@ func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionForkCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5439,7 +5439,7 @@ func (v *SessionForkCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionForkCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5469,9 +5469,9 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5487,7 +5487,7 @@ func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionArchiveCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5495,7 +5495,7 @@ func (v *SessionArchiveCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionArchiveCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5525,9 +5525,9 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5543,7 +5543,7 @@ func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionStatusCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5551,7 +5551,7 @@ func (v *SessionStatusCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5581,9 +5581,9 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5599,7 +5599,7 @@ func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionTitleCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5607,7 +5607,7 @@ func (v *SessionTitleCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionTitleCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5651,9 +5651,9 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5669,7 +5669,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentAuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5677,7 +5677,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5707,9 +5707,9 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5725,7 +5725,7 @@ func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthStatusCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5733,7 +5733,7 @@ func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5763,9 +5763,9 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5781,7 +5781,7 @@ func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProvidersCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5789,7 +5789,7 @@ func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5822,7 +5822,7 @@ func (v *AuthMethodOther) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type methodId name")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5841,7 +5841,7 @@ func (v *AuthMethodOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -5851,7 +5851,7 @@ func (v *AuthMethodOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
@@ -5895,9 +5895,9 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Value)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5913,7 +5913,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *EnvVariable) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *EnvVariable")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -5921,7 +5921,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6027,9 +6027,9 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "methodId name description args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6045,7 +6045,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodTerminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6053,7 +6053,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6111,9 +6111,9 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "methodId name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6129,7 +6129,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthMethodAgent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6137,7 +6137,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6167,9 +6167,9 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6195,7 +6195,7 @@ func (v *LoginAuthResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6249,9 +6249,9 @@ func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "providers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6267,7 +6267,7 @@ func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListProvidersResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6275,7 +6275,7 @@ func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6359,9 +6359,9 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "providerId supported required current _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6377,7 +6377,7 @@ func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProviderInfo")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6385,7 +6385,7 @@ func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProviderInfo) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6429,9 +6429,9 @@ func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.BaseURL)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "apiType baseUrl _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6447,7 +6447,7 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProviderCurrentConfig")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6455,7 +6455,7 @@ func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6485,9 +6485,9 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6513,7 +6513,7 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6543,9 +6543,9 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6571,7 +6571,7 @@ func (v *DisableProviderResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DisableProviderResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6601,9 +6601,9 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6629,7 +6629,7 @@ func (v *LogoutAuthResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6700,9 +6700,9 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6718,7 +6718,7 @@ func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthStatusResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6726,7 +6726,7 @@ func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6821,9 +6821,9 @@ func (v *AuthAccount) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "label active name email organization _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6839,7 +6839,7 @@ func (v *AuthAccount) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthAccount) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthAccount")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6847,7 +6847,7 @@ func (v *AuthAccount) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthAccount) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -6950,9 +6950,9 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -6968,7 +6968,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NewSessionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -6976,7 +6976,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7054,7 +7054,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendSessionConfigOptionVariantMembers(b, v.Variant)
 }
@@ -7072,7 +7072,7 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7080,7 +7080,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7095,7 +7095,7 @@ func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7114,7 +7114,7 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigOptionOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -7124,7 +7124,7 @@ func (v *SessionConfigOptionOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigOptionOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7182,9 +7182,9 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7200,7 +7200,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelectOption")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7208,7 +7208,7 @@ func (v *SessionConfigSelectOption) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelectOption) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7282,9 +7282,9 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "groupId name options _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7300,7 +7300,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelectGroup")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7308,7 +7308,7 @@ func (v *SessionConfigSelectGroup) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelectGroup) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7341,7 +7341,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CurrentValue))
 	b = append(jx.Comma(b), `"options":`...)
 	b = AppendSessionConfigSelectOptions(b, v.Options)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7357,7 +7357,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigSelect")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7365,7 +7365,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7393,7 +7393,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentValue":`...)
 	b = jx.AppendBool(b, v.CurrentValue)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7409,7 +7409,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionConfigBoolean")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7417,7 +7417,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7450,7 +7450,7 @@ func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"description":`...)
 	b = jx.AppendString(b, v.Description)
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type name description")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7469,7 +7469,7 @@ func (v *AvailableCommandOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommandOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -7479,7 +7479,7 @@ func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7494,7 +7494,7 @@ func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7513,7 +7513,7 @@ func (v *AvailableCommandInputOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandInputOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommandInputOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -7523,7 +7523,7 @@ func (v *AvailableCommandInputOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandInputOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7562,9 +7562,9 @@ func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Hint)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7580,7 +7580,7 @@ func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TextCommandInput) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TextCommandInput")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7588,7 +7588,7 @@ func (v *TextCommandInput) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TextCommandInput) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7645,9 +7645,9 @@ func (v *Command) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7663,7 +7663,7 @@ func (v *Command) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Command) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Command")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7671,7 +7671,7 @@ func (v *Command) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Command) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7745,9 +7745,9 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7763,7 +7763,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListSessionsResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7771,7 +7771,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7884,9 +7884,9 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7902,7 +7902,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionInfo) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionInfo")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -7910,7 +7910,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -7940,9 +7940,9 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7968,7 +7968,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8071,9 +8071,9 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8089,7 +8089,7 @@ func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ForkSessionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8097,7 +8097,7 @@ func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8127,9 +8127,9 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8155,7 +8155,7 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8185,9 +8185,9 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8213,7 +8213,7 @@ func (v *UnarchiveSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnarchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8265,9 +8265,9 @@ func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "status state _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8283,7 +8283,7 @@ func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionStatusResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8291,7 +8291,7 @@ func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8306,7 +8306,7 @@ func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StateUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "state")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8325,7 +8325,7 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *StateUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"state":`...)
@@ -8335,7 +8335,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8350,7 +8350,7 @@ func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8369,7 +8369,7 @@ func (v *BackgroundWorkOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BackgroundWorkOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BackgroundWorkOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -8379,7 +8379,7 @@ func (v *BackgroundWorkOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8418,9 +8418,9 @@ func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8436,7 +8436,7 @@ func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BackgroundTerminal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8444,7 +8444,7 @@ func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8483,9 +8483,9 @@ func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8501,7 +8501,7 @@ func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BackgroundToolCall")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8509,7 +8509,7 @@ func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *BackgroundSubagent) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8548,9 +8548,9 @@ func (v *BackgroundSubagent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8566,7 +8566,7 @@ func (v *BackgroundSubagent) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *BackgroundSubagent) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *BackgroundSubagent")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8574,7 +8574,7 @@ func (v *BackgroundSubagent) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8632,9 +8632,9 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8650,7 +8650,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RunningStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8658,7 +8658,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8717,9 +8717,9 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requested supported _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8735,7 +8735,7 @@ func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UnsupportedProtocolVersionErrorData) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UnsupportedProtocolVersionErrorData")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8743,7 +8743,7 @@ func (v *UnsupportedProtocolVersionErrorData) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnsupportedProtocolVersionErrorData) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8782,9 +8782,9 @@ func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8800,7 +8800,7 @@ func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionNotFoundErrorData) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionNotFoundErrorData")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8808,7 +8808,7 @@ func (v *SessionNotFoundErrorData) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionNotFoundErrorData) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8841,7 +8841,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"error":`...)
 		b = v.Error.AppendJSON(b)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "error")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8857,7 +8857,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ErrorStopReason")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8865,7 +8865,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
@@ -8956,9 +8956,9 @@ func (v *Usage) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -8974,7 +8974,7 @@ func (v *Usage) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Usage) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Usage")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -8982,7 +8982,7 @@ func (v *Usage) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Usage) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9061,7 +9061,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendIdleStateUpdateVariantMembers(b, v.Variant)
 }
@@ -9079,7 +9079,7 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9087,7 +9087,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9102,7 +9102,7 @@ func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9118,7 +9118,7 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateEndTurn")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9126,7 +9126,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9141,7 +9141,7 @@ func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9157,7 +9157,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTokens")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9165,7 +9165,7 @@ func (v *IdleStateUpdateMaxTokens) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateMaxTokens) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9180,7 +9180,7 @@ func (v *IdleStateUpdateMaxTurnRequests) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9196,7 +9196,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateMaxTurnRequests")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9204,7 +9204,7 @@ func (v *IdleStateUpdateMaxTurnRequests) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateMaxTurnRequests) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9219,7 +9219,7 @@ func (v *IdleStateUpdateRefusal) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9235,7 +9235,7 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateRefusal")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9243,7 +9243,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9258,7 +9258,7 @@ func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9274,7 +9274,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateCancelled")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9282,7 +9282,7 @@ func (v *IdleStateUpdateCancelled) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateCancelled) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9297,7 +9297,7 @@ func (v *IdleStateUpdateNone) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9313,7 +9313,7 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateNone")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9321,7 +9321,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9336,7 +9336,7 @@ func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "stopReason")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9355,7 +9355,7 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *IdleStateUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"stopReason":`...)
@@ -9365,7 +9365,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9423,9 +9423,9 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9441,7 +9441,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequiresActionStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9449,7 +9449,7 @@ func (v *RequiresActionStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequiresActionStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9507,9 +9507,9 @@ func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9525,7 +9525,7 @@ func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UnknownStateUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9533,7 +9533,7 @@ func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9572,9 +9572,9 @@ func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Title)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9590,7 +9590,7 @@ func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionTitleResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9598,7 +9598,7 @@ func (v *SetSessionTitleResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionTitleResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9692,9 +9692,9 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9720,7 +9720,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9750,9 +9750,9 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9778,7 +9778,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9808,9 +9808,9 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9836,7 +9836,7 @@ func (v *CancelToolCallResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9866,9 +9866,9 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9894,7 +9894,7 @@ func (v *CancelTerminalResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -9952,9 +9952,9 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -9970,7 +9970,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -9978,7 +9978,7 @@ func (v *SetSessionConfigOptionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10017,9 +10017,9 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10035,7 +10035,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10043,7 +10043,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10070,7 +10070,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10114,9 +10114,9 @@ func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = AppendSessionUpdate(b, v.Update)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10132,7 +10132,7 @@ func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UpdateSessionNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UpdateSessionNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10140,7 +10140,7 @@ func (v *UpdateSessionNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UpdateSessionNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10155,7 +10155,7 @@ func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10174,7 +10174,7 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionUpdateOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"sessionUpdate":`...)
@@ -10184,7 +10184,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10228,9 +10228,9 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10246,7 +10246,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ContentChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ContentChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10254,7 +10254,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10339,9 +10339,9 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10357,7 +10357,7 @@ func (v *UserMessage) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UserMessage) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UserMessage")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10365,7 +10365,7 @@ func (v *UserMessage) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UserMessage) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10450,9 +10450,9 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10468,7 +10468,7 @@ func (v *AgentMessage) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentMessage) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentMessage")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10476,7 +10476,7 @@ func (v *AgentMessage) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentMessage) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10561,9 +10561,9 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10579,7 +10579,7 @@ func (v *AgentThought) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AgentThought) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AgentThought")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10587,7 +10587,7 @@ func (v *AgentThought) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AgentThought) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10631,9 +10631,9 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = AppendToolCallContent(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "toolCallId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10649,7 +10649,7 @@ func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ToolCallContentChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10657,7 +10657,7 @@ func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10696,9 +10696,9 @@ func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "data _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10714,7 +10714,7 @@ func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutput) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalOutput")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10722,7 +10722,7 @@ func (v *TerminalOutput) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalOutput) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10780,9 +10780,9 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10798,7 +10798,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalExitStatus")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10806,7 +10806,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10850,9 +10850,9 @@ func (v *TerminalSize) appendMembers(b []byte) []byte {
 	b = jx.AppendUint(b, uint64(v.Rows))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cols rows _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10868,7 +10868,7 @@ func (v *TerminalSize) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalSize) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalSize")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10876,7 +10876,7 @@ func (v *TerminalSize) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalSize) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10920,9 +10920,9 @@ func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10938,7 +10938,7 @@ func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -10946,7 +10946,7 @@ func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -10976,9 +10976,9 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -10994,7 +10994,7 @@ func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalCancelCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalCancelCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11002,7 +11002,7 @@ func (v *TerminalCancelCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11160,9 +11160,9 @@ func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId command cwd output exitStatus size capabilities _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11178,7 +11178,7 @@ func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11186,7 +11186,7 @@ func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11230,9 +11230,9 @@ func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminalId data _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11248,7 +11248,7 @@ func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalOutputChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11256,7 +11256,7 @@ func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11284,7 +11284,7 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type planId")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11303,7 +11303,7 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanUpdateContentOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -11313,7 +11313,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11362,9 +11362,9 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Status))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11380,7 +11380,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanEntry) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanEntry")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11388,7 +11388,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11451,9 +11451,9 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11469,7 +11469,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanItems) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanItems")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11477,7 +11477,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanItems) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11521,9 +11521,9 @@ func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.URI)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId uri _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11539,7 +11539,7 @@ func (v *PlanFile) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanFile) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanFile")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11547,7 +11547,7 @@ func (v *PlanFile) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanFile) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11591,9 +11591,9 @@ func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11609,7 +11609,7 @@ func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanMarkdown")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11617,7 +11617,7 @@ func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11656,9 +11656,9 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = AppendPlanUpdateContent(b, v.Plan)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11674,7 +11674,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11682,7 +11682,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11721,9 +11721,9 @@ func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.PlanID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "planId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11739,7 +11739,7 @@ func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PlanRemoved")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11747,7 +11747,7 @@ func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PlanRemoved) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11805,9 +11805,9 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11823,7 +11823,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AvailableCommandsUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11831,7 +11831,7 @@ func (v *AvailableCommandsUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AvailableCommandsUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11889,9 +11889,9 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -11907,7 +11907,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ConfigOptionUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -11915,7 +11915,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -11995,9 +11995,9 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12013,7 +12013,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionInfoUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12021,7 +12021,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12065,9 +12065,9 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Currency)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12083,7 +12083,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Cost) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Cost")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12091,7 +12091,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Cost) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12155,9 +12155,9 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12173,7 +12173,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UsageUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12181,7 +12181,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12239,9 +12239,9 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12257,7 +12257,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *Notice) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *Notice")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12265,7 +12265,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v Notice) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12375,9 +12375,9 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12393,7 +12393,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12401,7 +12401,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12445,9 +12445,9 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12463,7 +12463,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompactionSummaryChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12471,7 +12471,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12515,9 +12515,9 @@ func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12533,7 +12533,7 @@ func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SubagentSessionCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12541,7 +12541,7 @@ func (v *SubagentSessionCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SubagentSessionCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12571,9 +12571,9 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12589,7 +12589,7 @@ func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionCancelCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12597,7 +12597,7 @@ func (v *SessionCancelCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionCancelCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12770,9 +12770,9 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId title description capabilities state cwd additionalDirectories _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12788,7 +12788,7 @@ func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SubagentUpdate")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12796,7 +12796,7 @@ func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
@@ -12961,9 +12961,9 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 		b = append(b, "null"...)
 	case acp.PatchValue:
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta.V)
+		b = jx.AppendRawObject(b, v.Meta.V)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12979,7 +12979,7 @@ func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionMessage) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionMessage")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -12987,7 +12987,7 @@ func (v *SessionMessage) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionMessage) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13031,9 +13031,9 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = AppendContentBlock(b, v.Content)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13049,7 +13049,7 @@ func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionMessageChunk")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13057,7 +13057,7 @@ func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13096,9 +13096,9 @@ func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ElicitationID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13114,7 +13114,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CompleteElicitationNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13122,7 +13122,7 @@ func (v *CompleteElicitationNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CompleteElicitationNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13193,9 +13193,9 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13211,7 +13211,7 @@ func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthStatusUpdateNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13219,7 +13219,7 @@ func (v *AuthStatusUpdateNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthStatusUpdateNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13246,7 +13246,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ExtNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13304,9 +13304,9 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13322,7 +13322,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *InitializeRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13330,7 +13330,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13388,9 +13388,9 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "auth elicitation _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13406,7 +13406,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ClientCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13414,7 +13414,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13458,9 +13458,9 @@ func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13476,7 +13476,7 @@ func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ClientAuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13484,7 +13484,7 @@ func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13514,9 +13514,9 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13532,7 +13532,7 @@ func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *TerminalAuthCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *TerminalAuthCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13540,7 +13540,7 @@ func (v *TerminalAuthCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v TerminalAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13598,9 +13598,9 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13616,7 +13616,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13624,7 +13624,7 @@ func (v *ElicitationCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13654,9 +13654,9 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13672,7 +13672,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationFormCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13680,7 +13680,7 @@ func (v *ElicitationFormCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationFormCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13710,9 +13710,9 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13728,7 +13728,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationURLCapabilities")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13736,7 +13736,7 @@ func (v *ElicitationURLCapabilities) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationURLCapabilities) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13775,9 +13775,9 @@ func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13793,7 +13793,7 @@ func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LoginAuthRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13801,7 +13801,7 @@ func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13831,9 +13831,9 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13849,7 +13849,7 @@ func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListProvidersRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13857,7 +13857,7 @@ func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13931,9 +13931,9 @@ func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "providerId apiType baseUrl headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13949,7 +13949,7 @@ func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetProviderRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -13957,7 +13957,7 @@ func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -13996,9 +13996,9 @@ func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ProviderID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "providerId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14014,7 +14014,7 @@ func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DisableProviderRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14022,7 +14022,7 @@ func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14052,9 +14052,9 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14070,7 +14070,7 @@ func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *LogoutAuthRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14078,7 +14078,7 @@ func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14108,9 +14108,9 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14126,7 +14126,7 @@ func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *AuthStatusRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14134,7 +14134,7 @@ func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14231,9 +14231,9 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14249,7 +14249,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *NewSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14257,7 +14257,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14272,7 +14272,7 @@ func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPServerOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14291,7 +14291,7 @@ func (v *MCPServerOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -14301,7 +14301,7 @@ func (v *MCPServerOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14345,9 +14345,9 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Value)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14363,7 +14363,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *HTTPHeader")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14371,7 +14371,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14439,9 +14439,9 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14457,7 +14457,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerHTTP")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14465,7 +14465,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14509,9 +14509,9 @@ func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ServerID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name serverId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14527,7 +14527,7 @@ func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerACP")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14535,7 +14535,7 @@ func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerACP) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14627,9 +14627,9 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14645,7 +14645,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPServerStdio")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14653,7 +14653,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14712,9 +14712,9 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "mode content _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14730,7 +14730,7 @@ func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SystemPrompt")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14738,7 +14738,7 @@ func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SystemPrompt) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14798,9 +14798,9 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "cwd cursor archived _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14816,7 +14816,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ListSessionsRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14824,7 +14824,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14863,9 +14863,9 @@ func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -14881,7 +14881,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *DeleteSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -14889,7 +14889,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -14991,9 +14991,9 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15009,7 +15009,7 @@ func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ForkSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15017,7 +15017,7 @@ func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15056,9 +15056,9 @@ func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15074,7 +15074,7 @@ func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ArchiveSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15082,7 +15082,7 @@ func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15121,9 +15121,9 @@ func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15139,7 +15139,7 @@ func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *UnarchiveSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15147,7 +15147,7 @@ func (v *UnarchiveSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v UnarchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15186,9 +15186,9 @@ func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15204,7 +15204,7 @@ func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SessionStatusRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15212,7 +15212,7 @@ func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15256,9 +15256,9 @@ func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Title)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId title _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15274,7 +15274,7 @@ func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionTitleRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15282,7 +15282,7 @@ func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15393,9 +15393,9 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15411,7 +15411,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ResumeSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15419,7 +15419,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15434,7 +15434,7 @@ func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReplayFromOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15453,7 +15453,7 @@ func (v *ReplayFromOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReplayFromOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReplayFromOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -15463,7 +15463,7 @@ func (v *ReplayFromOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReplayFromOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15493,9 +15493,9 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15511,7 +15511,7 @@ func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ReplayFromStart")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15519,7 +15519,7 @@ func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15558,9 +15558,9 @@ func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15576,7 +15576,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CloseSessionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15584,7 +15584,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15628,9 +15628,9 @@ func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15646,7 +15646,7 @@ func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelToolCallRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15654,7 +15654,7 @@ func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15698,9 +15698,9 @@ func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15716,7 +15716,7 @@ func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelTerminalRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15724,7 +15724,7 @@ func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15774,7 +15774,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ConfigID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
 }
@@ -15792,7 +15792,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15800,7 +15800,7 @@ func (v *SetSessionConfigOptionRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15828,7 +15828,7 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, string(v.Value))
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15844,7 +15844,7 @@ func (v *SetSessionConfigOptionRequestID) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestID) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestID")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15852,7 +15852,7 @@ func (v *SetSessionConfigOptionRequestID) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestID) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15880,7 +15880,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendBool(b, v.Value)
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15896,7 +15896,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestBoolean")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -15904,7 +15904,7 @@ func (v *SetSessionConfigOptionRequestBoolean) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestBoolean) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -15932,7 +15932,7 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendRaw(b, v.Value)
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "type value")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -15951,7 +15951,7 @@ func (v *SetSessionConfigOptionRequestOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SetSessionConfigOptionRequestOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SetSessionConfigOptionRequestOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"type":`...)
@@ -15961,7 +15961,7 @@ func (v *SetSessionConfigOptionRequestOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SetSessionConfigOptionRequestOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16020,9 +16020,9 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 	b = append(b, ']')
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16038,7 +16038,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *PromptRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *PromptRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16046,7 +16046,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16085,9 +16085,9 @@ func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16103,7 +16103,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16111,7 +16111,7 @@ func (v *RequestPermissionResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16126,7 +16126,7 @@ func (v *RequestPermissionOutcomeOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16145,7 +16145,7 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *RequestPermissionOutcomeOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"outcome":`...)
@@ -16155,7 +16155,7 @@ func (v *RequestPermissionOutcomeOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v RequestPermissionOutcomeOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16185,9 +16185,9 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16203,7 +16203,7 @@ func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelledPermissionOutcome) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelledPermissionOutcome")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16211,7 +16211,7 @@ func (v *CancelledPermissionOutcome) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelledPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16250,9 +16250,9 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.OptionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16268,7 +16268,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *SelectedPermissionOutcome")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16276,7 +16276,7 @@ func (v *SelectedPermissionOutcome) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v SelectedPermissionOutcome) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16313,7 +16313,7 @@ var membersOfCreateElicitationResponse = []string{"_meta"}
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
 	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
 }
@@ -16331,7 +16331,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponse")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16339,7 +16339,7 @@ func (v *CreateElicitationResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16354,7 +16354,7 @@ func (v *CreateElicitationResponseDecline) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16370,7 +16370,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseDecline")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16378,7 +16378,7 @@ func (v *CreateElicitationResponseDecline) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseDecline) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16393,7 +16393,7 @@ func (v *CreateElicitationResponseCancel) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16409,7 +16409,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseCancel")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16417,7 +16417,7 @@ func (v *CreateElicitationResponseCancel) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseCancel) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16432,7 +16432,7 @@ func (v *CreateElicitationResponseOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
-	return jx.AppendMembers(b, v.Raw)
+	return jx.AppendMembers(b, v.Raw, "action")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16451,7 +16451,7 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CreateElicitationResponseOther")
 	}
 	b = append(b, '{')
 	b = append(jx.Comma(b), `"action":`...)
@@ -16461,7 +16461,7 @@ func (v *CreateElicitationResponseOther) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CreateElicitationResponseOther) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ElicitationAcceptAction) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16507,7 +16507,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "content")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16523,7 +16523,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ElicitationAcceptAction")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16531,7 +16531,7 @@ func (v *ElicitationAcceptAction) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ElicitationAcceptAction) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16570,9 +16570,9 @@ func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = jx.AppendRaw(b, v.Result)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "result _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16588,7 +16588,7 @@ func (v *MessageMCPResponseResult) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MessageMCPResponseResult")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16596,7 +16596,7 @@ func (v *MessageMCPResponseResult) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MessageMCPResponseResult) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16635,9 +16635,9 @@ func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = v.Error.AppendJSON(b)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "error _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16653,7 +16653,7 @@ func (v *MessageMCPResponseError) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MessageMCPResponseError")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16661,7 +16661,7 @@ func (v *MessageMCPResponseError) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MessageMCPResponseError) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16701,7 +16701,7 @@ func (v *MCPError) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"data":`...)
 		b = jx.AppendRaw(b, v.Data)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "code message data")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16717,7 +16717,7 @@ func (v *MCPError) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MCPError) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MCPError")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16725,7 +16725,7 @@ func (v *MCPError) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MCPError) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16764,9 +16764,9 @@ func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16782,7 +16782,7 @@ func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelSessionNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelSessionNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16790,7 +16790,7 @@ func (v *CancelSessionNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelSessionNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16844,13 +16844,13 @@ func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Method)
 	if v.Params != nil {
 		b = append(jx.Comma(b), `"params":`...)
-		b = jx.AppendRaw(b, v.Params)
+		b = jx.AppendRawObject(b, v.Params)
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16866,7 +16866,7 @@ func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *MessageMCPNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16874,7 +16874,7 @@ func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16913,9 +16913,9 @@ func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = v.RequestID.AppendJSON(b)
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -16931,7 +16931,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *CancelRequestNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -16939,7 +16939,7 @@ func (v *CancelRequestNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
@@ -16985,9 +16985,9 @@ func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -17003,7 +17003,7 @@ func (v *ProxySuccessorRequest) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProxySuccessorRequest")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -17011,7 +17011,7 @@ func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
@@ -17038,7 +17038,7 @@ func (v *ProxySuccessorResponse) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
@@ -17084,9 +17084,9 @@ func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	}
 	if v.Meta != nil {
 		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRaw(b, v.Meta)
+		b = jx.AppendRawObject(b, v.Meta)
 	}
-	return jx.AppendMembers(b, v.Extra)
+	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -17102,7 +17102,7 @@ func (v *ProxySuccessorNotification) UnmarshalJSON(b []byte) error {
 // AppendJSON appends v as JSON text.
 func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
 	if v == nil {
-		return append(b, "null"...)
+		return jx.AppendFault(b, "nil *ProxySuccessorNotification")
 	}
 	b = append(b, '{')
 	return append(v.appendMembers(b), '}')
@@ -17110,7 +17110,7 @@ func (v *ProxySuccessorNotification) AppendJSON(b []byte) []byte {
 
 // MarshalJSON implements json.Marshaler.
 func (v ProxySuccessorNotification) MarshalJSON() ([]byte, error) {
-	return v.AppendJSON(nil), nil
+	return jx.Marshaled(v.AppendJSON(nil))
 }
 
 func (v *ToolKind) decode(d *jx.Dec) {

@@ -193,5 +193,5 @@ func (g *gen) encodeByType(f *jen.File, n string) {
 		}
 		f.Add(sig(recv).Block(append(g.appendValue(x, *a.v.Type), line("return b"))...))
 	}
-	g.appendFunc(f, n, line("return v.appendValue(b)"))
+	g.appendFunc(f, n, block(line("if v == nil"), g.appendNoVariant(n)), line("return v.appendValue(b)"))
 }

@@ -44,7 +44,7 @@ func (g *gen) jsonMethods(f *jen.File, s structType) {
 	case s.any:
 		body = []jen.Code{block(line("if v == nil"), line(`return append(b, "null"...)`)), line("return %s(b, v.Raw)", g.in("AppendRaw"))}
 	default:
-		body = []jen.Code{block(line("if v == nil"), line(`return append(b, "null"...)`)), line("b = append(b, '{')")}
+		body = []jen.Code{block(line("if v == nil"), g.appendNil(s)), line("b = append(b, '{')")}
 		if s.other != "" {
 			body = append(body, g.appendTag(s.other, "v.Tag")...)
 		}
@@ -53,7 +53,16 @@ func (g *gen) jsonMethods(f *jen.File, s structType) {
 	f.Add(method(n, "AppendJSON").Params(bytesParam()).Index().Byte().Block(body...))
 	comment(f, "MarshalJSON implements json.Marshaler.")
 	f.Func().Params(jen.Id("v").Id(n)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
-		line("return v.AppendJSON(nil), nil"))
+		line("return %s(v.AppendJSON(nil))", g.in("Marshaled")))
+}
+
+// appendNil emits what stands for a nil pointer: null where it is a result that
+// may be empty, which handlers may return, else a fault.
+func (g *gen) appendNil(s structType) jen.Code {
+	if g.emptyResult(s) {
+		return line(`return append(b, "null"...)`)
+	}
+	return line("return %s(b, %q)", g.in("AppendFault"), "nil *"+s.name)
 }
 
 // emptyResult reports whether a struct is the result of a request and may be

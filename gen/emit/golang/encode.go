@@ -2,6 +2,7 @@ package golang
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -24,9 +25,25 @@ func (g *gen) encodeStruct(f *jen.File, s structType) {
 	case s.union != nil:
 		body = append(body, line("return append%sMembers(b, v.Variant)", s.variants))
 	default:
-		body = append(body, line("return %s(b, v.%s)", g.in("AppendMembers"), s.extra()))
+		body = append(body, line("return %s(b, v.%s, %q)", g.in("AppendMembers"), s.extra(), g.declared(s)))
 	}
 	f.Add(method(s.name, "appendMembers").Params(bytesParam()).Index().Byte().Block(body...))
+}
+
+// declared are the names of the members that a struct writes itself, with a
+// space between them.
+func (g *gen) declared(s structType) string {
+	var names []string
+	if s.other != "" {
+		names = append(names, s.other)
+	}
+	for _, m := range s.fields {
+		if strings.Contains(m.Wire, " ") {
+			g.claims.errs = append(g.claims.errs, fmt.Sprintf("%s: the member %q has a space in its name, which separates names in AppendMembers, gen/emit/golang/encode.go", s.name, m.Wire))
+		}
+		names = append(names, m.Wire)
+	}
+	return strings.Join(names, " ")
 }
 
 // nameLit is the Go literal of the JSON text of a member name and its colon.
@@ -115,6 +132,9 @@ func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
 			return put("AppendUint", "uint64("+x+")")
 		}
 		return put("AppendInt", "int64("+x+")")
+	}
+	if r.Prim == "meta" {
+		return put("AppendRawObject", x)
 	}
 	return put("AppendRaw", x)
 }

@@ -14,6 +14,8 @@ func (g *gen) tests(f *jen.File) {
 		kit("Run").Call(jen.Id("t"), jen.Id("underTest")))
 	f.Func().Id("FuzzDecode").Params(jen.Id("f").Op("*").Qual("testing", "F")).Block(
 		kit("Fuzz").Call(jen.Id("f"), jen.Id("underTest")))
+	f.Func().Id("FuzzBuilt").Params(jen.Id("f").Op("*").Qual("testing", "F")).Block(
+		kit("FuzzBuilt").Call(jen.Id("f"), jen.Id("underTest")))
 	g.testProtocol(f, kit)
 	f.Var().Id("underTest").Op("=").Add(kit("Package")).Values(jen.Dict{
 		jen.Id("Edition"):  jen.Lit(g.Edition),
@@ -35,14 +37,12 @@ func (g *gen) testProtocol(f *jen.File, kit func(string) *jen.Statement) {
 		line("var p %s", kit("Protocol")),
 		block(line("for _, m := range %s.Methods()", g.Const),
 			line("p.Methods = append(p.Methods, %s{Name: m.Name, Side: uint8(m.Handler), Request: m.Request, Notification: m.Notification, Session: m.Session})", kit("Method"))),
-		line("p.Decode = func(m %s, kind %s, text %s) (func([]byte) []byte, error) {", kit("Method"), kit("Kind"), rawMessage()).Line().
+		line("p.Decode = func(m %s, kind %s, text %s) (%s, error) {", kit("Method"), kit("Kind"), rawMessage(), kit("Message")).Line().
 			Add(line("decode := %s.DecodeRequest", g.Const)).Line().
 			Add(jen.Switch(jen.Id("kind")).Block(
 				jen.Case(kit("Notification")).Block(line("decode = %s.DecodeNotification", g.Const)),
 				jen.Case(kit("Result")).Block(line("decode = %s.DecodeResult", g.Const)))).Line().
-			Add(line("v, err := decode(%s(m.Side), m.Name, text)", g.hand("Side"))).Line().
-			Add(block(line("if err != nil"), line("return nil, err"))).Line().
-			Add(line("return v.AppendJSON, nil }")),
+			Add(line("return decode(%s(m.Side), m.Name, text) }", g.hand("Side"))),
 		line("return p"))
 }
 

@@ -3,6 +3,7 @@ package golang
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -151,14 +152,20 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	}
 	if g.hasOther(u) {
 		// before the others: it may be nested in one of them
-		other := jen.Case(jen.Op("*").Id(g.otherName(n))).Block(g.appendTag(u.Tag, "v.Tag")...)
+		fault := func(why string) jen.Code { return line("return %s(b, %s)", g.in("AppendFault"), rawText(why)) }
+		var do []jen.Code
+		if tags := g.tags(n); len(tags) > 0 {
+			do = append(do, jen.Switch(line("v.Tag")).Block(
+				jen.Case(rawText(quoted(tags))).Block(fault(strconv.Quote(g.otherName(n)+" has a known "+u.Tag+": ")+" + v.Tag"))))
+		}
+		other := jen.Case(jen.Op("*").Id(g.otherName(n))).Block(append(do, g.appendTag(u.Tag, "v.Tag")...)...)
 		cases = append([]jen.Code{other}, cases...)
 	}
 	sw := jen.Switch(line("v.(type)"))
 	if uses {
 		sw = jen.Switch(line("v := v.(type)"))
 	}
-	cases = append(cases, jen.Case(jen.Nil()).Block(line("return b")))
+	cases = append(cases, jen.Case(jen.Nil()).Block(g.appendNoVariant(n)))
 	f.Func().Id("append"+n+"Members").Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
 		sw.Block(cases...), line("return v.appendMembers(b)"))
 	if top {
@@ -166,12 +173,27 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	}
 }
 
+// appendNoVariant emits what stands for a union that is nil.
+func (g *gen) appendNoVariant(union string) jen.Code {
+	return line("return %s(b, %q)", g.in("AppendFault"), union+" is nil: no variant is set")
+}
+
+// tags are the values of the tag that the variants of a union have.
+func (g *gen) tags(union string) []string {
+	var tags []string
+	for _, a := range g.arms[union] {
+		if a.tag != "" && !a.iface {
+			tags = append(tags, a.tag)
+		}
+	}
+	return tags
+}
+
 // appendFunc emits AppendX, the encoder of a whole union value.
-func (g *gen) appendFunc(f *jen.File, n string, do jen.Code) {
+func (g *gen) appendFunc(f *jen.File, n string, do ...jen.Code) {
 	g.claims.claim("Append"+n, n+"/append")
-	comment(f, "Append"+n+" appends v as JSON text, with its tag; null when v is nil. The methods of a variant do not know the tag, so encode unions with this.")
-	f.Func().Id("Append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
-		block(line("if v == nil"), line(`return append(b, "null"...)`)), do)
+	comment(f, "Append"+n+" appends v as JSON text, with its tag. The methods of a variant do not know the tag, so encode unions with this. A message with a nil v cannot be sent.")
+	f.Func().Id("Append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(do...)
 }
 
 // tagLit is the Go literal of a tag with its value, in JSON.
