@@ -26,7 +26,7 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	HERMES_STRACE="$$(scripts/strace)"; \
 	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE; \
 	go test $(GO_TEST_FLAGS) ./... && \
-	go test -run '^TestPeakMemory' ./runtime && \
+	go test -run '^TestPeakMemory|^TestTheLargestFile' ./runtime ./runtime/client && \
 	(cd bench && go test ./...) && scripts/lua-specs
 
 .PHONY: soak

@@ -162,7 +162,7 @@ end)()`, "Loading model...,warming up")
 func TestALineAboveTheLimitIsReportedAndTheAgentGoesOn(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.prompt("HUGE 73400320\nSAY fine")
+		e.prompt("HUGE 178257920\nSAY fine")
 		e.is("said()", "fine")
 		e.until(`#of("RequestFailed") == 1`)
 		e.until(`table.concat(notes):find("limit", 1, true)`)

@@ -20,13 +20,14 @@ import (
 //     [github.com/hermes-nvim/hermes/runtime/agent.Restarts]
 //   - output of a terminal, 1 MiB unless the agent asks for less:
 //     [github.com/hermes-nvim/hermes/runtime/terminal.DefaultMaxOutput]
-//   - a file that an agent reads, 10 MiB:
+//   - a file that an agent reads, 64 MiB:
 //     [github.com/hermes-nvim/hermes/runtime/files.DefaultMaxRead]
 //
 // Nothing limits the wait for a login (authenticate) or for the end of a turn
 // but the context of the call: a person may take any time.
 type Limits struct {
-	// Message is the size of one message in bytes, in either direction: 64 MiB.
+	// Message is the size of one message in bytes, in either direction: 160 MiB,
+	// which holds a file of 64 MiB with its escapes.
 	Message int
 	// Notice is the size from which a message is reported (FaultLarge), because
 	// other implementations stop at a few of these: 8 MiB.

@@ -23,7 +23,7 @@ func TestDefaultLimits(t *testing.T) {
 	t.Parallel()
 	c, _ := dial(t, nil, runtime.Options{})
 	want := runtime.Limits{
-		Message: 64 << 20, Notice: 8 << 20,
+		Message: 160 << 20, Notice: 8 << 20,
 		Depth: 512, SendDepth: 100,
 		Messages: 10_000, Bytes: 64 << 20, Ahead: 4,
 		QueueMessages: 10_000, QueueBytes: 64 << 20,
@@ -38,7 +38,7 @@ func TestDefaultLimits(t *testing.T) {
 		"stderr":                  {agent.StderrTail, 256 << 10},
 		"a line of stderr":        {agent.StderrLine, 8 << 10},
 		"output of a terminal":    {terminal.DefaultMaxOutput, 1 << 20},
-		"a file an agent reads":   {files.DefaultMaxRead, 10 << 20},
+		"a file an agent reads":   {files.DefaultMaxRead, 64 << 20},
 		"what is set stays as is": {runtime.LimitsOf(small(t)).Message, 7},
 	} {
 		if bytes[0] != bytes[1] {

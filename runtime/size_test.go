@@ -41,14 +41,14 @@ func TestMessagesUpToTheLimitArriveAndLargerOnesAreRefused(t *testing.T) {
 	defer c.Close()
 	defer w.Close()
 	go func() {
-		writeUpdate(w, 70*mib)
-		writeUpdate(w, 60*mib)
+		writeUpdate(w, 170*mib)
+		writeUpdate(w, 150*mib)
 	}()
 	f := receive(t, "report", faults)
 	if f.Kind != runtime.FaultTooLarge || !isA[*runtime.TooLargeError](f.Err) || !strings.HasPrefix(string(f.Line), `{"jsonrpc"`) {
 		t.Fatalf("reported %v: %v", f.Kind, f.Err)
 	}
-	if n := receive(t, "message of 60 MiB", sizes); n < 60*mib {
+	if n := receive(t, "message of 150 MiB", sizes); n < 150*mib {
 		t.Fatalf("params have %d bytes", n)
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 // DefaultMaxRead is the largest file that is read, in bytes, unless Options
 // say otherwise.
-const DefaultMaxRead = 10 << 20
+const DefaultMaxRead = 64 << 20
 
 const maxPath = 4096
 

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // MaxLine bounds one line of a recording in bytes: the largest message that a
 // connection accepts, in base64, and room for the rest.
-const MaxLine = 96 << 20
+const MaxLine = transport.DefaultMaxMessage/3*4 + 1<<20
 
 // Error says what is wrong with a recording, and where.
 type Error struct {

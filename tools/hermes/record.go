@@ -15,6 +15,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/trace"
+	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // record runs an agent and passes on what it and its client say, byte for byte,
@@ -165,7 +166,7 @@ func copyLines(to io.Writer, from io.Reader, l lines) {
 }
 
 // maxRecorded is the longest line that is recorded, in bytes.
-const maxRecorded = 64 << 20
+const maxRecorded = transport.DefaultMaxMessage
 
 // lines cuts a stream into lines.
 type lines struct {

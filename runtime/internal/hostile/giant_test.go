@@ -15,7 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/internal/soak"
 )
 
-// F4: lines up to the limit of 64 MiB arrive, longer ones are refused, and
+// F4: lines up to the limit of 160 MiB arrive, longer ones are refused, and
 // neither costs more than three times the limit of memory. A line without end
 // ends the connection.
 func TestGiantLines(t *testing.T) {
@@ -28,8 +28,8 @@ func TestGiantLines(t *testing.T) {
 		{"1 MiB", size(1 * mib), true, false},
 		{"16 MiB", size(16 * mib), true, false},
 		{"63 MiB", size(63 * mib), true, false},
-		{"64 MiB", size(64 * mib), true, false},
-		{"65 MiB", size(65 * mib), false, false},
+		{"160 MiB", size(160 * mib), true, false},
+		{"161 MiB", size(161 * mib), false, false},
 		{"512 MiB", size(512 * mib), false, false},
 		{"endless", "endless", false, true},
 	}

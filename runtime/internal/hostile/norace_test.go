@@ -3,4 +3,4 @@
 package hostile
 
 // peakLimit is three times the largest message, in bytes.
-const peakLimit = 3 * 64 * mib
+const peakLimit = 3 * 160 * mib

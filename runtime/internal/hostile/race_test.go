@@ -3,4 +3,4 @@
 package hostile
 
 // peakLimit is in bytes: the race detector holds memory back for longer.
-const peakLimit = 4 * 64 * mib
+const peakLimit = 4 * 160 * mib

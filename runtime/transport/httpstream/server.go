@@ -46,7 +46,7 @@ type Server struct {
 	// Logger gets what was refused and why; nil: nothing is logged.
 	Logger *slog.Logger
 
-	// MaxBody bounds a message of the client in bytes: 16 MiB.
+	// MaxBody bounds a message of the client in bytes: transport.DefaultMaxMessage.
 	MaxBody int64
 	// MaxQueued bounds what waits for a client to read it, in bytes, beyond
 	// which the agent's writes wait: 64 MiB.
@@ -66,7 +66,7 @@ type Server struct {
 	stop    context.CancelFunc
 }
 
-func (s *Server) maxBody() int64         { return cmp.Or(s.MaxBody, 16<<20) }
+func (s *Server) maxBody() int64         { return cmp.Or(s.MaxBody, transport.DefaultMaxMessage) }
 func (s *Server) maxQueued() int         { return cmp.Or(s.MaxQueued, 64<<20) }
 func (s *Server) stall() time.Duration   { return cmp.Or(s.Stall, time.Minute) }
 func (s *Server) abandon() time.Duration { return cmp.Or(s.Abandon, 5*time.Minute) }
