@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -22,9 +23,10 @@ const hidden = "[redacted]"
 //     api_key, token, secret and their like, in any spelling, and words of a
 //     command behind flags of such names;
 //   - by shape: keys with known prefixes, bearer tokens, JSON web tokens,
-//     private key blocks, passwords in URLs, name=value pairs with such names,
-//     long random text; also inside base64 where that is the output of a
-//     terminal or the contents of a file.
+//     private key blocks, passwords in URLs and behind curl -u and mysql -p,
+//     webhooks, name=value pairs with such names, long random text; in names of
+//     members, too, and inside base64 where that is the output of a terminal or
+//     the contents of a file.
 //
 // It errs on the side of hiding, and cannot find a secret that looks like an
 // ordinary word in an ordinary place: treat recordings with care.
@@ -55,6 +57,7 @@ type walker struct {
 	p      int
 	out    []byte
 	copied int // b[:copied] is in out
+	names  int // how many names were hidden
 }
 
 func (w *walker) space() {
@@ -147,7 +150,29 @@ func (w *walker) list(at place) {
 }
 
 func (w *walker) object(at place) {
-	w.members(func(name string) { w.value(at.member(name, w.b[w.p])) })
+	w.members(func(name string) { w.value(at.member(name, w.b[w.p:])) })
+}
+
+// minNamed is the length in bytes of the shortest name with a secret in it.
+const minNamed = 16
+
+// name passes over the name of a member and returns it. A secret may stand
+// there as well; hidden names are numbered, because they must differ.
+func (w *walker) name() string {
+	raw := w.str()
+	from, to := w.p-1-len(raw), w.p-1
+	if len(raw) < minNamed {
+		// nearly every name
+	} else if masked, changed := redactString(raw, false); changed {
+		w.names++
+		w.replace(from, to, fmt.Appendf(nil, "%s-%d", masked, w.names))
+	}
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
+	}
+	var name string
+	json.Unmarshal(w.b[from-1:to+1], &name) // valid JSON text
+	return name
 }
 
 // members passes over an object; value passes over the value of each member.
@@ -158,7 +183,7 @@ func (w *walker) members(value func(name string)) {
 			w.p++
 			continue
 		}
-		name := string(w.str())
+		name := w.name()
 		w.space()
 		w.p++ // the colon
 		w.space()
@@ -167,21 +192,24 @@ func (w *walker) members(value func(name string)) {
 	w.p++
 }
 
-// member is the place of a member whose value begins with first, in an object
-// at p.
-func (p place) member(name string, first byte) place {
+// member is the place of a member of an object at p. Its value is at the start
+// of rest.
+func (p place) member(name string, rest []byte) place {
 	flat := flatten(name)
 	m := place{parent: p.name, name: flat, secret: p.secret, plain: isPlain(flat)}
 	m.base64 = flat == "blob" && p.name == "resource" ||
 		flat == "data" && (p.name == "update" || p.name == "output" && p.parent == "update")
 	switch {
-	case flat == "env" || strings.HasSuffix(flat, "headers"):
+	case flat == "env" || strings.HasSuffix(flat, "headers"),
+		slices.Contains(environments, flat) && rest[0] != '"': // text names one, such as production
 		m.secret, m.pairs = true, true
 	case p.pairs && flat == "name":
 		m.secret = false
-	case isSecretName(flat):
+	case isSecretName(flat),
+		flat == "auth" && rest[0] == '"', // an object has capabilities
+		flat == "pwd" && rest[0] == '"' && !isFolder(rest[1:]):
 		m.secret = true
-	case p.parent == "" && p.name == "result" && flat == "content" && first == '{':
+	case p.parent == "" && p.name == "result" && flat == "content" && rest[0] == '{':
 		m.secret = true // the answers to an elicitation; nothing else has an object there
 	}
 	return m
@@ -202,18 +230,27 @@ func flatten(name string) string {
 
 var (
 	secretNames = []string{
-		"authorization", "passwd", "passphrase", "cookie", "cookies", "jwt", "bearer", "otp", "onetimecode",
+		"authorization", "passwd", "passphrase", "pass", "cookie", "cookies", "jwt", "bearer", "otp", "onetimecode",
 		"credential", "credentials", "privatekey", "accesskey", "accesskeyid", "secretkey", "sessionkey", "signingkey",
 		"secrets", "tokens",
 	}
-	secretEnds = []string{"token", "apikey", "password", "secret", "authorization", "cookie", "secretaccesskey"}
-	notSecret  = []string{"progresstoken", "pagetoken", "nextpagetoken"}
-	plainEnds  = []string{"id", "path", "uri", "url", "cwd", "cursor", "sha256", "hash"}
+	secretEnds   = []string{"token", "apikey", "apikeys", "sshkey", "secret", "authorization", "cookie", "secretaccesskey"}
+	secretParts  = []string{"password", "secretkey", "privatekey", "bearer"} // anywhere in the name
+	notSecret    = []string{"progresstoken", "pagetoken", "nextpagetoken"}
+	environments = []string{"environment", "envvars", "environmentvariables"}
+	plainEnds    = []string{"id", "path", "uri", "url", "cwd", "cursor", "sha256", "hash"}
 )
 
 func isSecretName(flat string) bool {
-	return slices.Contains(secretNames, flat) || !slices.Contains(notSecret, flat) &&
-		slices.ContainsFunc(secretEnds, func(e string) bool { return strings.HasSuffix(flat, e) })
+	flat = strings.TrimSuffix(strings.TrimRight(flat, "0123456789"), "value")
+	return slices.Contains(secretNames, flat) ||
+		slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(flat, p) }) ||
+		!slices.Contains(notSecret, flat) && slices.ContainsFunc(secretEnds, func(e string) bool { return strings.HasSuffix(flat, e) })
+}
+
+// isFolder reports whether text begins as the path of a folder does.
+func isFolder(text []byte) bool {
+	return len(text) > 1 && (text[0] == '/' || text[0] == '~' || text[0] == '.' || text[1] == ':')
 }
 
 func isPlain(flat string) bool {

@@ -47,6 +47,59 @@ var canaries = []struct {
 	{"shell line with quotes", "zz99yy88", `{"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"command":"c --api-key \"SECRET\" x"}}`},
 	{"cookie header", "sid=abc; other=def", "> Cookie: SECRET"},
 	{"bytes that are no UTF-8", "xoxb-1234567890-abc", "\xff SECRET"},
+	{"name of a member", "sk-ant-api03-abcdefghij0123456789", `{"jsonrpc":"2.0","method":"_x","params":{"keys":{"SECRET":true}}}`},
+	{"names of two members", "ghp_0123456789abcdefghij", `{"jsonrpc":"2.0","method":"_x","params":{"keys":{"SECRETa":1,"SECRETb":2}}}`},
+	{"name with an escape", canary, `{"jsonrpc":"2.0","method":"_x","params":{"\u0074oken":"SECRET"}}`},
+	{"environment by another name", canary, `{"jsonrpc":"2.0","method":"_x","params":{"environment":{"A":"SECRET"}}}`},
+	{"environment in a list", canary, `{"jsonrpc":"2.0","method":"_x","params":{"envVars":["A=SECRET"]}}`},
+}
+
+// Secrets in a text that say what they are.
+var spoken = map[string]string{
+	"export DB_PASSWORD=SECRET":                         "lettersonly",
+	"DB_PASS=SECRET make":                               "lettersonly",
+	"SECRET_KEY=SECRET":                                 "lettersonly",
+	"SECRET_KEY_BASE=SECRET":                            "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+	"private_key = SECRET":                              "0x4c0883a69102937d6231471b5dbb6204",
+	"aws SECRET":                                        "9vXq2LmZ/4bR7sWc0+HyPd1nFa8U/JgI3oKtQ5x",
+	"curl -sS -u me:SECRET https://x":                   "hunter",
+	"curl --user \"me:SECRET\" https://x":               "hunter",
+	"mysql -h db -pSECRET app":                          "hunter",
+	"machine example.com login me password SECRET":      "hunter",
+	"X-Auth: SECRET":                                    "lettersonly",
+	"X-Auth-Key: SECRET":                                "lettersonly",
+	"AGE-SECRET-KEY-SECRET":                             "1QQPQZRY9X8GF2TVDW0S3JN54KHCE6MUA7L",
+	"key shpat_SECRET":                                  "0123456789abcdef0123456789abcdef",
+	"https://hooks.slack.com/services/SECRET":           "T00000000/B00000000/XXXXXXXXXXXXXXXXXXXXXXXX",
+	"https://discord.com/api/webhooks/123456789/SECRET": "abcdefghijklmnopqrstuvwxyz0123456789",
+	"bot MTIzNDU2Nzg5MDEyMzQ1Njc4.SECRET":               "GhIjKl.abcdefghijklmnopqrstuvwxyz01",
+}
+
+func TestTextThatSaysItHoldsASecretLosesIt(t *testing.T) {
+	t.Parallel()
+	for text, secret := range spoken {
+		text = text[:strings.LastIndex(text, "SECRET")] + secret + text[strings.LastIndex(text, "SECRET")+len("SECRET"):]
+		quoted, _ := json.Marshal(text)
+		for _, in := range []string{text, `{"jsonrpc":"2.0","method":"_x","params":{"note":` + string(quoted) + `}}`} {
+			if got, _ := Redact([]byte(in)); strings.Contains(string(got), secret) {
+				t.Errorf("%s is kept as %s", in, got)
+			}
+		}
+	}
+}
+
+// The same list is in docs/cli.md in other words.
+func TestMembersWithNamesOfSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"authorization", "auth", "token", "access_token", "api-key", "apiKeys", "password", "userPassword1", "pass", "pwd", "passphrase",
+		"secret", "clientSecret", "secretKeyBase", "ssh_key", "private_key", "tokenValue", "bearerTokens", "cookie", "credentials", "jwt",
+	} {
+		in := `{"jsonrpc":"2.0","method":"_x","params":{"` + name + `":"` + canary + `"}}`
+		if got, _ := Redact([]byte(in)); strings.Contains(string(got), canary) {
+			t.Errorf("%s is kept", name)
+		}
+	}
 }
 
 func TestSecretsAreHiddenWhereverTheyAre(t *testing.T) {
@@ -98,6 +151,9 @@ func TestWhatIsNoSecretStaysByteForByte(t *testing.T) {
 		`{"params":{"usage":{"totalTokens":123456,"inputTokens":1},"maxTokens":4000}}`,
 		`{"params":{"text":"the bearer of bad news; basic functionality; sha256 e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}}`,
 		`{"params":{"env":[{"name":"PATH","value":""}]},"a":[],"b":{},"c":[1,true,null,-2.5e3]}`,
+		`{"params":{"clientCapabilities":{"auth":{"terminal":true}},"pwd":"/home/me","environment":"production","authMethods":[{"id":"key","name":"API key"}],"tokenCount":12,"passed":7}}`,
+		`{"params":{"text":"PASSED=12 passes=3; password=password; pass the salt; mysql -p asks; curl -u me asks; see http://x/services/a"}}`,
+		"node_modules/.pnpm/lib0/x86_64/Some1/Deep2/Folder3/TestThing4/index.d.ts src/runtime/transport/httpstream/serverconn.go",
 		"/tmp/TestApproveDecidesWhatTheAgentMayDo1466352148/001/script.jsonl:14: expected TestApproveDecidesWhatTheAgentMayDo1466352148",
 		"Loaded 3 tools in 12 ms", "",
 	} {

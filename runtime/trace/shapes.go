@@ -27,6 +27,7 @@ var shapes = []shape{
 	{words: []string{"sk-", "sk_", "rk-", "rk_", "pk-", "pk_"}, apart: true, needs: digits, re: regexp.MustCompile(`^[srp]k[-_][A-Za-z0-9_-]{16,}`)},
 	{words: []string{
 		"ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "npm_", "hf_", "gsk_", "xai-", "pypi-", "dop_v1_", "lin_api_", "nvapi-", "tvly-",
+		"shpat_", "shpss_", "shpca_", "dckr_pat_", "age-secret-key-",
 	}, apart: true, needs: digits, re: regexp.MustCompile(`^[A-Za-z0-9_-]{20,}`)},
 	{words: []string{"xox"}, apart: true, re: regexp.MustCompile(`^xox[a-z]-[A-Za-z0-9-]{10,}`)},
 	{words: []string{"akia", "asia"}, apart: true, re: regexp.MustCompile(`^(?:AKIA|ASIA)[0-9A-Z]{16}\b`)},
@@ -36,9 +37,20 @@ var shapes = []shape{
 	{words: []string{"bearer", "basic"}, apart: true, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:bearer|basic)\s+([A-Za-z0-9._~+/=-]{8,})`)},
 	{words: []string{"authorization"}, group: 1, re: regexp.MustCompile(`^(?i:authorization)\\?["']?\s*[:=]\s*\\?["']?((?:[A-Za-z]+ +)?[^\s"'\\,;]+)`)},
 	{words: []string{"cookie"}, group: 1, needs: "=", re: regexp.MustCompile(`^(?i:cookie)\\?["']?:\s*\\?["']?([^"'\\\r\n]+)`)},
+	{words: []string{"mt", "mj", "mz", "nd", "nt", "nj", "nz", "od", "ot"}, apart: true, re: regexp.MustCompile(`^[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}`)},
+	{words: []string{"hooks.slack.com/services/", "discord.com/api/webhooks/"}, group: 1, re: regexp.MustCompile(`^[a-z.]+/(?:services|api/webhooks/[0-9]+)/([A-Za-z0-9/_-]{20,})`)},
+	{words: []string{"x-auth"}, apart: true, group: 1, re: regexp.MustCompile(`^(?i:x-auth[a-z-]*)\\?["']?\s*:\s*\\?["']?([^\s"'\\,;]{6,})`)},
+	{words: []string{"login "}, apart: true, group: 1, re: regexp.MustCompile(`^login\s+\S+\s+password\s+(\S+)`)},
+	{words: []string{"curl "}, apart: true, group: 1, re: regexp.MustCompile(`^curl\s(?:[^\n|;&]*?\s)?(?:-u|--user)[ =]?\\?["']?[^\s:"'\\]+:([^\s"'\\]+)`)},
+	{words: []string{"mysql"}, apart: true, group: 1, re: regexp.MustCompile(`^mysql[a-z]*\s(?:[^\n|;&]*?\s)?-p([^\s"'\\]+)`)},
+	// Assignments in capitals are an environment's, and need no digits.
 	{words: []string{
+		"password", "passwd", "passphrase", "_pass", "secret", "token", "api_key", "access_key", "private_key", "signing_key", "encryption_key", "auth_key", "master_key",
+	}, group: 1, re: regexp.MustCompile(`^[A-Z_]*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|SECRET|TOKEN|KEY)(?:_[A-Z0-9_]*)?=\\?["']?([^\s"'\\&;|,(){}<>\[\]$]{6,})`)},
+	{words: []string{
+		"private_key", "private-key", "privatekey", "secret_key", "secret-key", "secretkey", "signing_key", "ssh_key",
 		"apikey", "api_key", "api-key", "accesskey", "access_key", "access-key", "token", "secret", "passwd", "password", "passphrase",
-	}, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:api[-_]?key|access[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
+	}, group: 1, needs: digits, re: regexp.MustCompile(`^(?i:(?:api|access|private|secret|signing|ssh)[-_]?key|token|secret|passwd|password|passphrase)\\?["']?\s*[=:]\s*\\?["']?([^\s"'\\&;,(){}<>\[\]]{6,})`)},
 	{words: []string{
 		"--token", "--access-token", "--auth-token", "--api-token", "--api-key", "--apikey", "--access-key", "--secret", "--client-secret", "--passwd", "--password", "--passphrase",
 	}, apart: true, group: 1, needs: digits, re: regexp.MustCompile(`^--[A-Za-z-]+[ \t]+["']?([^\s"'\\&;|,(){}<>\[\]-][^\s"'\\&;|,(){}<>\[\]]{5,})`)},
@@ -138,8 +150,8 @@ const (
 )
 
 // randomSpans finds long random text: base64, base64url, base62. Hexadecimal is
-// not among it, because most of it is a hash or an id; a slash ends a run,
-// because most are in paths.
+// not among it, because most of it is a hash or an id. A slash ends a run unless
+// the whole looks like base64, because most slashes are in paths.
 func randomSpans(b []byte) [][2]int {
 	var spans [][2]int
 	for i := 0; i < len(b); i++ {
@@ -147,6 +159,15 @@ func randomSpans(b []byte) [][2]int {
 			continue
 		}
 		start := i
+		end := i // of the run with its slashes
+		for end < len(b) && (kinds[b[end]] != 0 || b[end] == '/') {
+			end++
+		}
+		if n := end - start; n >= minRun && n <= maxRun && isBase64(b[start:end]) {
+			spans = append(spans, [2]int{start, end})
+			i = end
+			continue
+		}
 		for i < len(b) && kinds[b[i]] != 0 {
 			i++
 		}
@@ -155,6 +176,21 @@ func randomSpans(b []byte) [][2]int {
 		}
 	}
 	return spans
+}
+
+// isBase64 reports whether a run with slashes is random as a whole. Those of a
+// path stand between words: three letters of one kind in a row begin a word.
+func isBase64(run []byte) bool {
+	slash := bytes.IndexByte(run, '/')
+	if slash < 0 || !isRandom(run) {
+		return false
+	}
+	for part := range bytes.SplitSeq(run, []byte{'/'}) {
+		if len(part) >= 3 && kinds[part[0]] == lower && kinds[part[1]] == lower && kinds[part[2]] == lower {
+			return false
+		}
+	}
+	return true
 }
 
 func isRandom(run []byte) bool {
