@@ -92,6 +92,11 @@ hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 		e.is("done.cancel.result.dropped", 1)
 		e.is("said()", "on")
 		e.is("hermes.state(s).state", "idle")
+		// The session goes on.
+		e.lua(`hermes.prompt(s, "SAY wards", { on_done = finish(3) })`)
+		e.until("done[3]")
+		e.is("done[3].result.stopReason", "end_turn")
+		e.is("said()", "onwards")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
@@ -36,18 +37,22 @@ func TestUnknownRequestsAreAnsweredMethodNotFound(t *testing.T) {
 
 func TestUnknownNotificationsAreIgnored(t *testing.T) {
 	t.Parallel()
-	var log bytes.Buffer
-	c, w := dial(t, acp.ClientSide(acp.UnimplementedClientHandler{}), runtime.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	for _, method := range []string{"nonesuch", "$/unknown", "_ext", "session/prompt"} {
-		w.say(`{"jsonrpc":"2.0","method":%q,"params":{}}`, method)
-	}
-	w.quiet()
-	c.Close()
-	if log.Len() > 0 {
-		t.Errorf("logged: %s", log.String())
-	}
-	if n := c.Stats().Count(runtime.FaultUnknownMethod); n != 4 {
-		t.Errorf("%d counted", n)
+	for name, h := range map[string]acp.Handler{
+		"client": acp.ClientSide(acp.UnimplementedClientHandler{}), "agent": acp.AgentSide(acp.UnimplementedAgentHandler{}),
+	} {
+		var log bytes.Buffer
+		c, w := dial(t, h, runtime.Options{Server: name == "agent", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		for _, method := range []string{"nonesuch", "$/unknown", "_ext", "session/prompt", "session/request_permission"} {
+			w.say(`{"jsonrpc":"2.0","method":%q,"params":{}}`, method)
+		}
+		w.quiet()
+		c.Close()
+		if log.Len() > 0 {
+			t.Errorf("%s logged: %s", name, log.String())
+		}
+		if n := c.Stats().Count(runtime.FaultUnknownMethod); n != 5 {
+			t.Errorf("%s: %d counted", name, n)
+		}
 	}
 }
 
@@ -71,13 +76,54 @@ func (loggedOut) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutRespons
 	return nil, nil
 }
 
+// sides are the handlers of both sides, with nothing in them.
+var sides = map[acp.Side]acp.Handler{
+	acp.SideAgent: acp.AgentSide(acp.UnimplementedAgentHandler{}), acp.SideClient: acp.ClientSide(acp.UnimplementedClientHandler{}),
+}
+
 func TestParamsMayBeAbsentOrNullWhereNoneAreNeeded(t *testing.T) {
 	t.Parallel()
 	_, w := dial(t, acp.AgentSide(loggedOut{}), runtime.Options{Server: true})
-	for _, rest := range []string{``, `,"params":null`, `,"params":{}`} {
+	absent := []string{``, `,"params":null`, `,"params":{}`}
+	for _, rest := range absent {
 		w.say(`{"jsonrpc":"2.0","id":1,"method":"logout"%s}`, rest)
 		w.expect(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 	}
+	// Params are looked at before the handler, which knows no method here.
+	for side, h := range sides {
+		_, w := dial(t, h, runtime.Options{Server: side == acp.SideAgent})
+		for _, m := range acp.V1.Methods() {
+			if m.Handler&side == 0 || !m.Request {
+				continue
+			}
+			want := "1 -32601"
+			if _, err := acp.V1.DecodeRequest(side, m.Name, json.RawMessage(`{}`)); err != nil {
+				want = "1 -32602"
+			}
+			for _, rest := range absent {
+				w.say(`{"jsonrpc":"2.0","id":1,"method":%q%s}`, m.Name, rest)
+				if got := verdict(w.hear()); got != want {
+					t.Errorf("%s%s is answered %s, want %s", m.Name, rest, got, want)
+				}
+			}
+		}
+		// A method outside of the protocol gets an empty object.
+		_, w = dial(t, handler{request: func(_ context.Context, _ string, params json.RawMessage) (acp.Appender, error) {
+			return acp.Raw(params), nil
+		}}, runtime.Options{Server: side == acp.SideAgent})
+		for _, rest := range absent {
+			w.say(`{"jsonrpc":"2.0","id":1,"method":"_ext"%s}`, rest)
+			w.expect(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		}
+	}
+}
+
+// passed is the error of a context whose deadline has passed.
+func passed(t *testing.T) error {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	<-ctx.Done()
+	return fmt.Errorf("asking the model: %w", ctx.Err())
 }
 
 func TestErrorsOfHandlersReachThePeer(t *testing.T) {
@@ -89,7 +135,7 @@ func TestErrorsOfHandlersReachThePeer(t *testing.T) {
 		"typed":    {&acp.Error{Code: 400, Message: "no", Data: json.RawMessage(`{"a":[1]}`)}, `{"code":400,"message":"no","data":{"a":[1]}}`},
 		"wrapped":  {fmt.Errorf("outer: %w", &acp.Error{Code: -32002, Message: "gone"}), `{"code":-32002,"message":"gone"}`},
 		"plain":    {errors.New("disk full"), `{"code":-32603,"message":"disk full"}`},
-		"deadline": {context.DeadlineExceeded, `{"code":-32603,"message":"context deadline exceeded"}`},
+		"deadline": {passed(t), `{"code":-32603,"message":"asking the model: context deadline exceeded"}`},
 		"cancel":   {context.Canceled, `{"code":-32603,"message":"context canceled"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -185,18 +231,43 @@ func TestAResultThatDoesNotDecodeFailsTheCallLocally(t *testing.T) {
 	}
 }
 
+// decoded decodes the result of a method.
+type decoded struct {
+	side   acp.Side
+	method string
+}
+
+func (d decoded) UnmarshalJSON(text []byte) error {
+	_, err := acp.V1.DecodeResult(d.side, d.method, text)
+	return err
+}
+
 func TestNullResultsAreAcceptedWhereNothingIsRequired(t *testing.T) {
 	t.Parallel()
-	c, w := dial(t, nil, runtime.Options{})
-	done := make(chan error, 1)
-	go func() {
-		_, err := acp.Client{Conn: c}.WriteTextFile(t.Context(), &acp.WriteTextFileRequest{})
-		done <- err
-	}()
-	w.hear()
-	w.say(`{"jsonrpc":"2.0","id":1,"result":null}`)
-	if err := receive(t, "end", done); err != nil {
-		t.Fatal(err)
+	accepted := 0
+	for side := range sides {
+		for _, m := range acp.V1.Methods() {
+			if m.Handler&side == 0 || !m.Request {
+				continue
+			}
+			_, err := acp.V1.DecodeResult(side, m.Name, json.RawMessage(`{}`))
+			needed := err != nil
+			c, w := dial(t, nil, runtime.Options{})
+			done := make(chan error, 1)
+			go func() { done <- c.Call(t.Context(), m.Name, raw(`{}`), decoded{side, m.Name}) }()
+			w.hear()
+			w.say(`{"jsonrpc":"2.0","id":1,"result":null}`)
+			err = receive(t, "end", done)
+			if needed != isA[*runtime.ResultError](err) || !needed && err != nil {
+				t.Errorf("%s answered null: %v", m.Name, err)
+			}
+			if !needed {
+				accepted++
+			}
+		}
+	}
+	if accepted < 10 {
+		t.Errorf("only %d results may be empty", accepted)
 	}
 }
 

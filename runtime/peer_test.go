@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -26,7 +27,7 @@ func (c strictClient) SessionUpdate(context.Context, *acp.SessionNotification) e
 	return nil
 }
 
-// C043: a method in the wrong form is not executed.
+// C043: a method in the wrong form is not executed, whichever it is.
 func TestAMethodInTheWrongFormIsNotExecuted(t *testing.T) {
 	t.Parallel()
 	_, w := dial(t, acp.ClientSide(strictClient{t: t}), runtime.Options{})
@@ -36,20 +37,68 @@ func TestAMethodInTheWrongFormIsNotExecuted(t *testing.T) {
 		t.Errorf("a notification sent as a request was answered %s", got)
 	}
 	w.quiet()
+
+	for side, h := range sides {
+		c, w := dial(t, h, runtime.Options{Server: side == acp.SideAgent})
+		asNotification := 0
+		for _, m := range acp.V1.Methods() {
+			if m.Handler&side == 0 {
+				continue
+			}
+			if !m.Request {
+				w.say(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{}}`, m.Name)
+				if got := verdict(w.hear()); got != "1 -32601" {
+					t.Errorf("%s sent as a request was answered %s", m.Name, got)
+				}
+			} else if !m.Notification {
+				w.say(`{"jsonrpc":"2.0","method":%q,"params":{}}`, m.Name)
+				asNotification++
+			}
+		}
+		w.quiet()
+		// Params that nobody read cannot be wrong.
+		if n, wrong := c.Stats().Count(runtime.FaultUnknownMethod), c.Stats().Count(runtime.FaultHandler); int(n) != asNotification || wrong != 0 || n == 0 {
+			t.Errorf("of %d requests sent as notifications %d were passed over and %d executed", asNotification, n, wrong)
+		}
+	}
 }
 
-// C047: what is sent is what the value was when it was sent.
+// told says when its value has been encoded.
+type told struct {
+	acp.Appender
+	encoded chan struct{}
+}
+
+func (v told) AppendJSON(b []byte) []byte {
+	defer close(v.encoded)
+	return v.Appender.AppendJSON(b)
+}
+
+// C047: what is sent is what the value was when it was sent, although it waits
+// behind others.
 func TestAChangeAfterSendingIsNotSent(t *testing.T) {
 	t.Parallel()
-	c, w := dial(t, nil, runtime.Options{})
-	text := &acp.TextContent{Text: "before"}
-	n := &acp.SessionNotification{SessionID: "s", Update: &acp.AgentMessageChunk{Content: text}}
-	if err := (acp.Client{Conn: c}).SessionUpdate(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
-	text.Text = "after"
-	if got := w.hear(); !strings.Contains(got, `"before"`) {
-		t.Error(got)
+	for name, request := range map[string]bool{"notification": false, "request": true} {
+		t.Run(name, func(t *testing.T) {
+			c, w := dial(t, nil, runtime.Options{})
+			n := jam(t, c)
+			text := &acp.TextContent{Text: "before", Meta: json.RawMessage(`{"raw":"before"}`)}
+			v := told{&acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{text}}, make(chan struct{})}
+			if request {
+				go c.Call(t.Context(), "_m", v, nil)
+				receive(t, "encoding", v.encoded)
+			} else if err := c.Notify(t.Context(), "_m", v); err != nil {
+				t.Fatal(err)
+			}
+			text.Text = "after"
+			copy(text.Meta, `{"raw":"after!"}`)
+			for range n {
+				w.hear()
+			}
+			if got := w.hear(); strings.Count(got, `"before"`) != 2 || strings.Contains(got, "after") {
+				t.Error(got)
+			}
+		})
 	}
 }
 

@@ -57,6 +57,11 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 	if r, err = prompt(t.Context(), c, "wait"); err != nil || r.StopReason != acp.StopReasonCancelled {
 		t.Fatal(r, err)
 	}
+	// The session goes on.
+	before := u.n.Load()
+	if r, err = prompt(t.Context(), c, "hello"); err != nil || r.StopReason != acp.StopReasonEndTurn || u.n.Load() != before+10 {
+		t.Fatal(r, err, u.n.Load())
+	}
 	began := time.Now()
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
@@ -144,29 +149,38 @@ func TestAStoppedAgentCanBeClosed(t *testing.T) {
 	}
 }
 
+// A call that waits for an agent fails within 200 ms of its death. A busy machine
+// may take longer once, so the best of a few counts.
 func TestThePromptOfAKilledAgentFailsAtOnce(t *testing.T) {
 	t.Parallel()
-	p := start(t, self("agent"))
-	c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
-	acp.Agent{Conn: c}.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
-	done := make(chan error, 1)
-	go func() {
-		_, err := prompt(t.Context(), c, "wait")
-		done <- err
-	}()
-	time.Sleep(50 * time.Millisecond)
-	began := time.Now()
-	syscall.Kill(p.PID(), syscall.SIGKILL)
-	select {
-	case err := <-done:
-		if !errors.As(err, new(*agent.ExitError)) {
-			t.Fatal(err)
+	best := time.Hour
+	for range 5 {
+		p := start(t, self("agent"))
+		u := new(updates)
+		c := runtime.NewConn(p.Transport(), acp.ClientSide(u), runtime.Options{})
+		acp.Agent{Conn: c}.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
+		done := make(chan error, 1)
+		go func() {
+			_, err := prompt(t.Context(), c, "wait")
+			done <- err
+		}()
+		for u.n.Load() == 0 { // the agent says that it has the prompt
+			time.Sleep(time.Millisecond)
 		}
-	case <-time.After(soon):
-		t.Fatal("Prompt does not return")
+		began := time.Now()
+		syscall.Kill(p.PID(), syscall.SIGKILL)
+		select {
+		case err := <-done:
+			if !errors.As(err, new(*agent.ExitError)) {
+				t.Fatal(err)
+			}
+		case <-time.After(soon):
+			t.Fatal("Prompt does not return")
+		}
+		best = min(best, time.Since(began))
 	}
-	if d := time.Since(began); d > 2*time.Second {
-		t.Errorf("took %v", d)
+	if best > 200*time.Millisecond {
+		t.Errorf("took %v", best)
 	}
 }
 
