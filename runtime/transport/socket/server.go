@@ -14,9 +14,6 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
 
-// handshakes bounds how many connections may be at their first line.
-const handshakes = 128
-
 // Server accepts connections and hands each to Handle. Its fields must not
 // change while it serves.
 type Server struct {
@@ -49,7 +46,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			l.Close()
 		}
 	}()
-	room := make(chan struct{}, handshakes)
+	arriving := new(arrivals)
 	for {
 		c, err := l.Accept()
 		if err != nil {
@@ -62,8 +59,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			}
 			return err
 		}
-		room <- struct{}{}
-		running.Go(func() { s.serve(ctx, c, func() { <-room }) })
+		arriving.add(c)
+		running.Go(func() { s.serve(ctx, c, arriving) })
 	}
 }
 
@@ -72,10 +69,9 @@ func retry(err error) bool {
 	return errors.As(err, &t) && t.Temporary() // what net/http does; nothing newer tells EMFILE
 }
 
-func (s *Server) serve(ctx context.Context, raw net.Conn, greeted func()) {
+func (s *Server) serve(ctx context.Context, raw net.Conn, arriving *arrivals) {
 	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(time.Now()) })
-	c, release, err := s.welcome(raw)
-	greeted()
+	c, release, err := s.welcome(raw, arriving)
 	if !stop() || err != nil {
 		c.Close()
 		if release != nil {
@@ -91,22 +87,25 @@ func (s *Server) serve(ctx context.Context, raw net.Conn, greeted func()) {
 }
 
 // welcome checks who is at the other end and tells it the verdict.
-func (s *Server) welcome(c net.Conn) (_ net.Conn, release func(), err error) {
-	u, local := c.(*net.UnixConn)
+func (s *Server) welcome(raw net.Conn, arriving *arrivals) (c net.Conn, release func(), err error) {
+	u, local := raw.(*net.UnixConn)
+	c = raw
+	if !local && s.TLS != nil {
+		c = tls.Server(raw, s.TLS)
+	}
 	if local {
-		if err := samePeer(u, c.LocalAddr().String()); err != nil {
-			return c, nil, err
-		}
+		err = samePeer(u, raw.LocalAddr().String())
 	} else {
-		if s.TLS != nil {
-			c = tls.Server(c, s.TLS)
+		err = admit(c, s.Token)
+	}
+	if !arriving.remove(raw) {
+		return c, nil, errDisplaced
+	}
+	if err != nil {
+		if !local && !errors.Is(err, errHandshake) {
+			answer(c, err)
 		}
-		if err := admit(c, s.Token); err != nil {
-			if !errors.Is(err, errHandshake) {
-				answer(c, err)
-			}
-			return c, nil, err
-		}
+		return c, nil, err
 	}
 	release = func() {}
 	if s.Admit != nil {

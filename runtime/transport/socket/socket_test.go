@@ -358,3 +358,44 @@ func TestServeEndsWithItsContextAndWaitsForConnections(t *testing.T) {
 		t.Error("the socket is still there")
 	}
 }
+
+// Nobody needs a token to connect and say nothing.
+func TestSilentConnectionsHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	serverTLS, clientTLS := certificates(t)
+	for name, test := range map[string]struct{ server, client *tls.Config }{"plain": {}, "TLS": {serverTLS, clientTLS}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			token := access.NewToken()
+			l, err := ListenTCP("127.0.0.1:0", false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			serve(t, &Server{Token: token, TLS: test.server, Handle: echo}, l)
+			early, err := DialTCP(t.Context(), l.Addr().String(), token, test.client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer early.Close()
+			silent := make([]net.Conn, 300)
+			for i := range silent {
+				if silent[i], err = net.Dial("tcp", l.Addr().String()); err != nil {
+					t.Fatal(err)
+				}
+				defer silent[i].Close()
+			}
+			// DialTCP waits for HandshakeTimeout, as long as a silent connection may.
+			late, err := DialTCP(t.Context(), l.Addr().String(), token, test.client)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer late.Close()
+			says(t, late, `{"late":1}`)
+			says(t, early, `{"early":1}`) // it is past its first line, so it made room for nobody
+			silent[0].SetReadDeadline(time.Now().Add(HandshakeTimeout / 2))
+			if _, err := silent[0].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Errorf("the oldest silent connection is still open: %v", err)
+			}
+		})
+	}
+}
