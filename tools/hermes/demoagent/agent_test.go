@@ -29,6 +29,7 @@ type editor struct {
 
 	choose func(ctx context.Context, p *acp.RequestPermissionRequest) (acp.RequestPermissionOutcome, error)
 	deny   error // of fs/write_text_file
+	unread error // of fs/read_text_file
 
 	mu        sync.Mutex
 	updates   []acp.SessionUpdate
@@ -185,6 +186,9 @@ func (e *editor) RequestPermission(ctx context.Context, p *acp.RequestPermission
 }
 
 func (e *editor) ReadTextFile(_ context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	if e.unread != nil {
+		return nil, e.unread
+	}
 	b, err := os.ReadFile(p.Path)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: err.Error()}
@@ -478,6 +482,41 @@ func TestStatusAndOutputOfACommandAreReported(t *testing.T) {
 	t.Parallel()
 	e := start(t, nil)
 	contains(t, e.play("/run ls no-such-file", acp.StopReasonEndTurn), "ls ended with status", "no-such-file")
+}
+
+// Clients say in many ways that there is no such file, and it must not look like
+// a reason to leave an existing file alone, or the reverse.
+func TestAMissingFileIsCreatedHoweverTheClientSaysSo(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		answer acp.Error
+		create bool
+	}{
+		"its own code":            {acp.Error{Code: -32002, Message: "Resource not found"}, true},
+		"internal, with details":  {acp.Error{Code: -32603, Message: "Internal error", Data: []byte(`{"details":"ENOENT: no such file or directory, open '/w/hermes-demo.md'"}`)}, true},
+		"internal, by message":    {acp.Error{Code: -32603, Message: "open /w/hermes-demo.md: no such file or directory"}, true},
+		"invalid params":          {acp.Error{Code: -32602, Message: "File does not exist"}, true},
+		"a code of its own":       {acp.Error{Code: 404, Message: "File not found: hermes-demo.md"}, true},
+		"internal, for no reason": {acp.Error{Code: -32603, Message: "Internal error"}, false},
+		"not allowed":             {acp.Error{Code: -32602, Message: "not allowed by the user"}, false},
+		"no method":               {acp.Error{Code: -32601, Message: "Method not found"}, false},
+		"an error of the disk":    {acp.Error{Code: -32603, Message: "Internal error", Data: []byte(`{"details":"EIO: i/o error, read"}`)}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := start(t, nil)
+			e.unread = &c.answer
+			got := e.play("tour", acp.StopReasonEndTurn)
+			contains(t, got, "That was the tour")
+			_, err := os.Stat(filepath.Join(e.dir, tourFile))
+			if (err == nil) != c.create {
+				t.Errorf("created: %v\n%s", err == nil, got)
+			}
+			if !c.create {
+				contains(t, got, c.answer.Message)
+			}
+		})
+	}
 }
 
 func TestMissingCapabilitiesAreSkipped(t *testing.T) {

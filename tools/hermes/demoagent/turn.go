@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -145,7 +146,7 @@ func (t *turn) edit(ctx context.Context, name string, change func(old string) st
 	read := &acp.ToolCall{Title: "Read " + name, Kind: acp.Some(acp.ToolKindRead), Locations: where}
 	ok, err := t.call(ctx, read, func() error {
 		file, err := t.client.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: t.id, Path: path})
-		if errors.Is(err, &acp.Error{Code: acp.ErrorCodeResourceNotFound}) {
+		if missing(err) {
 			return nil // to be created
 		} else if err == nil {
 			diff.OldText = acp.Some(file.Content)
@@ -167,6 +168,20 @@ func (t *turn) edit(ctx context.Context, name string, change func(old string) st
 		return err
 	})
 	return err
+}
+
+// missing reports whether the client says that there is no such file. The
+// protocol has a code for it, but many clients answer with a general one and
+// give the reason in the message or the data.
+func missing(err error) bool {
+	var e *acp.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	reason := strings.ToLower(e.Message + " " + string(e.Data))
+	return e.Code == acp.ErrorCodeResourceNotFound || slices.ContainsFunc(
+		[]string{"enoent", "no such file", "file not found", "file does not exist"},
+		func(sign string) bool { return strings.Contains(reason, sign) })
 }
 
 // run runs a command in a terminal of the client and reports how it ended.
