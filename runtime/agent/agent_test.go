@@ -212,6 +212,22 @@ func TestAnAgentThatEndsBeforeInitializeIsExplained(t *testing.T) {
 	}
 }
 
+// An agent that prints how it is used and then waits never answers.
+func TestWhatASilentAgentSaidCanBeQuoted(t *testing.T) {
+	t.Parallel()
+	for script, want := range map[string]string{
+		`echo 'Usage: x [options]'; echo '{"jsonrpc":"2.0","method":"_x"}'; cat >/dev/null`: "stdout: Usage: x [options]",
+		`echo 'not logged in' >&2; echo one; echo; echo two; cat >/dev/null`:                "stderr: not logged in; stdout: one | two",
+		`i=0; while [ $i -lt 999 ]; do i=$((i+1)); echo "line $i"; done; cat >/dev/null`:    "stdout: line 997 | line 998 | line 999",
+		`head -c 100000 /dev/zero | tr '\0' x; echo; cat >/dev/null`:                        "stdout: ..." + strings.Repeat("x", 400),
+	} {
+		p := start(t, shell(script))
+		c := runtime.NewConn(p.Transport(), nil, runtime.Options{})
+		eventually(t, script+" is quoted as "+want, func() bool { return p.Said() == want })
+		c.Close()
+	}
+}
+
 func TestProgramsThatCannotStartAreExplained(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

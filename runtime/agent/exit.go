@@ -15,7 +15,7 @@ type ExitError struct {
 	Code    int    // exit status; -1 when a signal ended it
 	Signal  string // name of that signal, else empty
 	Stderr  string // tail of standard error
-	Stdout  string // last lines on standard output that were no messages
+	Stdout  string // last lines on standard output that were not messages
 }
 
 func exitError(s *os.ProcessState) *ExitError {
@@ -32,13 +32,22 @@ func (e *ExitError) Error() string {
 	} else {
 		fmt.Fprintf(&b, ": exited with status %d", e.Code)
 	}
-	if s := lastLines(e.Stderr); s != "" {
-		b.WriteString("; stderr: " + s)
-	}
-	if s := lastLines(e.Stdout); s != "" {
-		b.WriteString("; stdout: " + s)
+	if s := said(e.Stderr, e.Stdout); s != "" {
+		b.WriteString("; " + s)
 	}
 	return b.String()
+}
+
+// said quotes the last lines of both streams, as far as they say something.
+func said(stderr, stdout string) string {
+	var parts []string
+	if s := lastLines(stderr); s != "" {
+		parts = append(parts, "stderr: "+s)
+	}
+	if s := lastLines(stdout); s != "" {
+		parts = append(parts, "stdout: "+s)
+	}
+	return strings.Join(parts, "; ")
 }
 
 // How much of what an agent said goes into an error text.

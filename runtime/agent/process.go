@@ -163,6 +163,12 @@ func (p *Process) Err() error {
 // Stderr returns the last StderrTail bytes of standard error.
 func (p *Process) Stderr() string { return p.errs.String() }
 
+// Said quotes the last lines of standard error, and of those on standard output
+// that are not messages, as an *ExitError does: "stderr: ...; stdout: ...". It
+// explains why a running agent does not answer. The text is the agent's, of at
+// most about 1 KiB, and empty when there is nothing to quote.
+func (p *Process) Said() string { return said(p.errs.String(), p.noise.String()) }
+
 // output is an agent's standard output or error. Once the agent has exited,
 // which sets a read deadline, what it wrote before is still read; then the
 // output ends, even when a process that left its group keeps it open.
