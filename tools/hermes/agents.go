@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 
@@ -12,15 +11,15 @@ import (
 
 // agents lists the agents that are known by name: name, program and how to
 // install it, separated by tabs.
-func agents(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser) error {
-	flags := newFlags("agents", "[--registry FILE|URL]", out)
+func agents(ctx context.Context, args []string, std *stdio) error {
+	flags := newFlags("agents", "[--registry FILE|URL]", std.out)
 	registry := flags.String("registry", "", registryUsage)
 	if rest, err := flags.parse(args); err != nil {
 		return err
 	} else if len(rest) > 0 {
 		return usageError("unexpected argument %q", rest[0])
 	}
-	set, err := knownAgents(ctx, *registry)
+	set, err := knownAgents(ctx, std, *registry)
 	if err != nil {
 		return err
 	}
@@ -29,7 +28,7 @@ func agents(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser)
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(out, "%s\t%s\t%s\n", p.Name, p.Program(), p.Install); err != nil {
+		if _, err := fmt.Fprintf(std.out, "%s\t%s\t%s\n", oneLine(p.Name), oneLine(p.Program()), oneLine(p.Install)); err != nil {
 			return err
 		}
 	}
@@ -41,7 +40,7 @@ const registryUsage = "also know the agents of an ACP registry, a file or an htt
 // knownAgents returns the presets with those of a registry, when one is named,
 // and those of the user over them: agents.json in the folder hermes of the
 // user's configuration.
-func knownAgents(ctx context.Context, registry string) (*preset.Set, error) {
+func knownAgents(ctx context.Context, std *stdio, registry string) (*preset.Set, error) {
 	set := preset.Builtin()
 	if registry != "" {
 		more, skipped, err := preset.LoadRegistry(ctx, registry)
@@ -49,7 +48,7 @@ func knownAgents(ctx context.Context, registry string) (*preset.Set, error) {
 			return nil, err
 		}
 		for _, s := range skipped {
-			fmt.Fprintf(os.Stderr, "hermes: %v\n", s)
+			fmt.Fprintf(std.err, "hermes: %s\n", oneLine(s.Error()))
 		}
 		set = set.With(more)
 	}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
-	"unicode"
 
 	"github.com/hermes-nvim/hermes/acp"
 )
@@ -43,10 +41,10 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func newDisplay(format string, out io.Writer) (*display, error) {
+func newDisplay(format string, std *stdio) (*display, error) {
 	switch format {
 	case "text", "json", "quiet":
-		return &display{format: format, out: &output{w: out}, err: os.Stderr, titles: map[acp.ToolCallID]string{}}, nil
+		return &display{format: format, out: &output{w: std.out}, err: std.err, titles: map[acp.ToolCallID]string{}}, nil
 	}
 	return nil, usageError("--format %q is none of text, json, quiet", format)
 }
@@ -81,7 +79,7 @@ func (d *display) remark(format string, args ...any) {
 		return
 	}
 	d.breakLine()
-	fmt.Fprintf(d.err, "%s\n", printable(fmt.Sprintf(format, args...), false))
+	fmt.Fprintf(d.err, "%s\n", oneLine(fmt.Sprintf(format, args...)))
 }
 
 // breakLine ends a begun line of text.
@@ -163,11 +161,10 @@ func (d *display) text(u *acp.AgentMessageChunk) {
 		}
 		d.message = id
 	}
-	text := printable(content.Text, true)
-	d.last.WriteString(text)
-	if d.format == "text" && text != "" {
-		io.WriteString(d.out, text)
-		d.midline = !strings.HasSuffix(text, "\n")
+	d.last.WriteString(content.Text)
+	if d.format == "text" && content.Text != "" {
+		io.WriteString(d.out, content.Text)
+		d.midline = !strings.HasSuffix(content.Text, "\n")
 	}
 }
 
@@ -227,19 +224,4 @@ func (d *display) end(stop acp.StopReason, denied int, err error) error {
 		err = d.out.err // what was shown is not complete
 	}
 	return err
-}
-
-// printable takes out what a terminal would obey: agents are not trusted.
-func printable(s string, lines bool) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n' && lines, r == '\t':
-			return r
-		case r == '\n':
-			return ' '
-		case unicode.IsControl(r), r == '\u2028', r == '\u2029', r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
-			return -1
-		}
-		return r
-	}, s)
 }

@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 )
@@ -92,8 +91,9 @@ func splitCommand(args []string) (before, command []string) {
 	return args, nil
 }
 
-// finish says what went wrong and returns the exit status.
-func finish(name string, err error) int {
+// finish says what went wrong and returns the exit status. Only its first line
+// looks like one of ours, because an agent may have written the text.
+func finish(std *stdio, name string, err error) int {
 	if err == nil {
 		return 0
 	}
@@ -102,7 +102,7 @@ func finish(name string, err error) int {
 		e = &exit{1, err}
 	}
 	if e.Err != nil {
-		fmt.Fprintf(os.Stderr, "hermes %s: %v\n", name, e.Err)
+		fmt.Fprintf(std.err, "hermes %s: %s\n", name, strings.ReplaceAll(err.Error(), "\n", "\n  "))
 	}
 	return e.Status
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,11 +15,10 @@ const maxLog = 10 << 20
 
 // host serves Neovim. Only msgpack-RPC may reach out; the log goes to the file
 // named by HERMES_LOG, at the level named by HERMES_LOG_LEVEL.
-func host(ctx context.Context, args []string, in io.Reader, out io.WriteCloser) error {
-	if err := noArguments("host", args, out); err != nil {
+func host(ctx context.Context, args []string, std *stdio) error {
+	if err := noArguments("host", args, std.out); err != nil {
 		return err
 	}
-	os.Stdout = os.Stderr // whatever prints by mistake must not break the channel
 	logger := slog.New(slog.DiscardHandler)
 	if path := os.Getenv("HERMES_LOG"); path != "" {
 		f, err := openLog(path)
@@ -36,7 +34,7 @@ func host(ctx context.Context, args []string, in io.Reader, out io.WriteCloser) 
 		}
 		logger = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})).With("pid", os.Getpid())
 	}
-	return plugin.Serve(ctx, in, out, plugin.Options{Version: version, Logger: logger})
+	return plugin.Serve(ctx, std.in, std.protocol(), plugin.Options{Version: version, Logger: logger})
 }
 
 // openLog opens a log for appending, readable by its owner only. One that has

@@ -25,7 +25,7 @@ func init() {
 // that of an *exit.
 type command struct {
 	name, usage string
-	run         func(ctx context.Context, args []string, in io.Reader, out io.WriteCloser) error
+	run         func(ctx context.Context, args []string, std *stdio) error
 }
 
 var commands = []command{
@@ -42,26 +42,27 @@ var commands = []command{
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	std := standard()
 	if len(os.Args) < 2 {
-		usage(os.Stderr)
+		usage(std.err)
 		os.Exit(2)
 	}
 	for _, c := range commands {
 		if c.name != os.Args[1] {
 			continue
 		}
-		os.Exit(finish(c.name, c.run(ctx, os.Args[2:], os.Stdin, os.Stdout)))
+		os.Exit(finish(std, c.name, c.run(ctx, os.Args[2:], std)))
 	}
 	switch os.Args[1] {
 	case "help", "-h", "--help":
-		usage(os.Stdout)
+		usage(std.out)
 		return
 	case "--version":
-		fmt.Println(version)
+		fmt.Fprintln(std.out, version)
 		return
 	}
-	fmt.Fprintf(os.Stderr, "hermes: there is no subcommand %q\n", os.Args[1])
-	usage(os.Stderr)
+	fmt.Fprintf(std.err, "hermes: there is no subcommand %q\n", os.Args[1])
+	usage(std.err)
 	os.Exit(2)
 }
 
@@ -72,10 +73,10 @@ func usage(w io.Writer) {
 	}
 }
 
-func printVersion(_ context.Context, args []string, _ io.Reader, out io.WriteCloser) error {
-	if err := noArguments("version", args, out); err != nil {
+func printVersion(_ context.Context, args []string, std *stdio) error {
+	if err := noArguments("version", args, std.out); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, version)
+	_, err := fmt.Fprintln(std.out, version)
 	return err
 }

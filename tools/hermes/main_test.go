@@ -20,6 +20,10 @@ import (
 const asHermes = "HERMES_TEST_AS_HERMES"
 
 func TestMain(m *testing.M) {
+	if play := testAgents[os.Getenv(asAgent)]; play != nil && os.Getenv(asHermes) == "" {
+		play(newAgentWire())
+		os.Exit(0)
+	}
 	if os.Getenv(asHermes) != "" {
 		main()
 		os.Exit(0)

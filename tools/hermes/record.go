@@ -21,9 +21,9 @@ import (
 // record runs an agent and passes on what it and its client say, byte for byte,
 // while it writes a recording. To both it is not there: standard error, signals
 // and the exit status are passed on as well.
-func record(_ context.Context, args []string, in io.Reader, out io.WriteCloser) error {
+func record(_ context.Context, args []string, std *stdio) error {
 	args, argv := splitCommand(args)
-	flags := newFlags("record", "[--out FILE] [--raw] -- AGENT [ARGUMENT...]", out)
+	flags := newFlags("record", "[--out FILE] [--raw] -- AGENT [ARGUMENT...]", std.out)
 	path := flags.String("out", "", "write the recording to `FILE` (default: a new file below the user's cache folder, named on standard error)")
 	raw := flags.Bool("raw", false, "keep secrets in the recording")
 	if rest, err := flags.parse(args); err != nil {
@@ -36,7 +36,7 @@ func record(_ context.Context, args []string, in io.Reader, out io.WriteCloser) 
 		if *path, err = newRecording(argv[0]); err != nil {
 			return err
 		}
-		fmt.Fprintf(os.Stderr, "hermes record: writing %s\n", *path)
+		fmt.Fprintf(std.err, "hermes record: writing %s\n", oneLine(*path))
 	}
 	cwd, _ := os.Getwd() // for the reader of the recording only
 	w, err := trace.Create(*path, trace.Options{
@@ -46,9 +46,9 @@ func record(_ context.Context, args []string, in io.Reader, out io.WriteCloser) 
 	if err != nil {
 		return err
 	}
-	err = proxy(w, argv, in, out)
+	err = proxy(w, argv, std)
 	if e := w.Close(); e != nil {
-		fmt.Fprintf(os.Stderr, "hermes record: %s is not complete: %v\n", *path, e)
+		fmt.Fprintf(std.err, "hermes record: %s is not complete: %s\n", oneLine(*path), oneLine(e.Error()))
 	}
 	return passOn(err)
 }
@@ -76,7 +76,8 @@ const lastWords = 500 * time.Millisecond
 //
 // Whichever side closes a stream, or cannot be written to, the other one is told
 // in the way of a pipe.
-func proxy(w *trace.Writer, argv []string, in io.Reader, out io.WriteCloser) error {
+func proxy(w *trace.Writer, argv []string, std *stdio) error {
+	in, out := std.in, std.protocol()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	// Pipes of our own: those of package exec would be closed under the readers.
 	var pipes [3][2]*os.File
@@ -133,7 +134,7 @@ func proxy(w *trace.Writer, argv []string, in io.Reader, out io.WriteCloser) err
 	})
 	line := func(_ trace.Direction, b []byte) error { return w.Line(b) }
 	output.Go(func() {
-		copyLines(os.Stderr, stderr, lines{w: w, add: line, cut: line})
+		copyLines(std.wireErr, stderr, lines{w: w, add: line, cut: line})
 		stderr.Close()
 	})
 	err = cmd.Wait()

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/trace"
-	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 const replaySynopsis = `[--speed N|max] [--wait TIME] FILE
@@ -24,9 +21,9 @@ the recording, 1 when it did not; standard error says where they differ.
 `
 
 // replay plays one side of a recording.
-func replay(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser) error {
+func replay(ctx context.Context, args []string, std *stdio) error {
 	args, argv := splitCommand(args)
-	f := newFlags("replay", replaySynopsis, out)
+	f := newFlags("replay", replaySynopsis, std.out)
 	as := f.String("as", "agent", "`SIDE` to play: agent or client")
 	speed := f.String("speed", "max", "how fast time passes: 1 as recorded, 10 ten times as fast, max without pauses")
 	cwd := f.String("cwd", "", "`FOLDER` of a played client's sessions, in place of the recorded one")
@@ -40,8 +37,8 @@ func replay(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser)
 	}
 	o := trace.PlayOptions{
 		Wait:         *wait,
-		OnStderr:     func(line []byte) { fmt.Fprintf(os.Stderr, "%s\n", line) },
-		OnDifference: func(text string) { fmt.Fprintf(os.Stderr, "hermes replay: %s\n", text) },
+		OnStderr:     func(line []byte) { fmt.Fprintln(std.err, oneLine(string(line))) },
+		OnDifference: func(text string) { fmt.Fprintf(std.err, "hermes replay: %s\n", oneLine(text)) },
 	}
 	if *speed != "max" {
 		if o.Speed, err = strconv.ParseFloat(*speed, 64); err != nil || !(o.Speed > 0) || o.Speed > 1e9 {
@@ -64,10 +61,10 @@ func replay(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser)
 		return err
 	}
 	if rec.Cut {
-		fmt.Fprintf(os.Stderr, "hermes replay: %s ends inside a line; that line is left out\n", rec.Name)
+		fmt.Fprintf(std.err, "hermes replay: %s ends inside a line; that line is left out\n", oneLine(rec.Name))
 	}
 	if o.Side == trace.Agent {
-		return played(ctx, trace.Play(ctx, transport.Stdio(), rec, o))
+		return played(ctx, trace.Play(ctx, std.transport(), rec, o))
 	}
 	if o.Wait == 0 {
 		o.Wait = time.Minute
@@ -80,7 +77,7 @@ func replay(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser)
 	o.OnStderr = nil // the recorded agent's; the live one has its own
 	process, err := agent.Start(context.WithoutCancel(ctx), agent.Command{
 		Path: argv[0], Args: argv[1:], InheritEnv: true,
-		OnStderr: func(line string) { fmt.Fprintln(os.Stderr, line) },
+		OnStderr: func(line string) { fmt.Fprintln(std.err, oneLine(line)) },
 	})
 	if err != nil {
 		return err

@@ -46,8 +46,8 @@ type job struct {
 }
 
 // runAgent gives an agent one prompt and shows what comes of it.
-func runAgent(ctx context.Context, args []string, in io.Reader, out io.WriteCloser) error {
-	j, err := parseJob(ctx, args, in, out)
+func runAgent(ctx context.Context, args []string, std *stdio) error {
+	j, err := parseJob(ctx, args, std)
 	if err != nil {
 		return err
 	}
@@ -57,9 +57,9 @@ func runAgent(ctx context.Context, args []string, in io.Reader, out io.WriteClos
 	return j.show.end(newTurn(j).play(ctx, again))
 }
 
-func parseJob(ctx context.Context, args []string, in io.Reader, out io.Writer) (*job, error) {
+func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	args, argv := splitCommand(args)
-	f := newFlags("run", runSynopsis, out)
+	f := newFlags("run", runSynopsis, std.out)
 	j := &job{}
 	var env list
 	f.StringVar(&j.cwd, "cwd", "", "working `FOLDER` of the session (default: this one)")
@@ -83,7 +83,7 @@ func parseJob(ctx context.Context, args []string, in io.Reader, out io.Writer) (
 	if err != nil {
 		return nil, err
 	}
-	if j.show, err = newDisplay(*format, out); err != nil {
+	if j.show, err = newDisplay(*format, std); err != nil {
 		return nil, err
 	}
 	switch j.approve {
@@ -99,7 +99,7 @@ func parseJob(ctx context.Context, args []string, in io.Reader, out io.Writer) (
 	} else if len(rest) == 0 {
 		return nil, usageError("the name of an agent is due, or its command after -- (hermes run -h)")
 	} else {
-		set, err := knownAgents(ctx, *registry)
+		set, err := knownAgents(ctx, std, *registry)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func parseJob(ctx context.Context, args []string, in io.Reader, out io.Writer) (
 	} else if !info.IsDir() {
 		return nil, usageError("--cwd: %s is not a folder", j.cwd)
 	}
-	j.prompt, err = readPrompt(rest, in)
+	j.prompt, err = readPrompt(rest, std.in)
 	return j, err
 }
 
@@ -156,21 +156,6 @@ func readPrompt(args []string, in io.Reader) (string, error) {
 		return "", usageError("the prompt is not UTF-8")
 	}
 	return text, nil
-}
-
-func isTerminal(in io.Reader) bool {
-	f, ok := in.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 && f.Name() != os.DevNull && !isNull(info)
-}
-
-// isNull reports whether a device is the one that is always empty.
-func isNull(info os.FileInfo) bool {
-	null, err := os.Stat(os.DevNull)
-	return err == nil && os.SameFile(info, null)
 }
 
 // Why a turn was stopped from here.

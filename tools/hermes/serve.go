@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"strings"
 	"time"
 
@@ -31,8 +30,8 @@ type serveFlags struct {
 }
 
 // serveAgent puts an agent behind listeners until ctx ends.
-func serveAgent(ctx context.Context, args []string, _ io.Reader, out io.WriteCloser) error {
-	f, command, err := parseServe(args, out)
+func serveAgent(ctx context.Context, args []string, std *stdio) error {
+	f, command, err := parseServe(args, std.out)
 	if err != nil {
 		return err
 	}
@@ -40,7 +39,7 @@ func serveAgent(ctx context.Context, args []string, _ io.Reader, out io.WriteClo
 	if f.verbose {
 		level = slog.LevelInfo
 	}
-	return serveUntil(ctx, f, command, os.Stderr, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})))
+	return serveUntil(ctx, f, command, std.err, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: level})))
 }
 
 func parseServe(args []string, help io.Writer) (*serveFlags, agent.Command, error) {

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"io"
+	"os"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// stdio is the standard input and output of the program. Nothing else in it
+// writes to os.Stdout or os.Stderr: agents, recordings and registries are not
+// trusted, and what they say ends up in every kind of message.
+type stdio struct {
+	in  io.Reader
+	out io.Writer // text; nothing that a terminal obeys gets through
+	err io.Writer // the same
+
+	// For what other programs read, byte for byte. On a terminal they are like
+	// out and err.
+	wire    io.WriteCloser
+	wireErr io.Writer
+}
+
+// standard returns the streams of this process.
+func standard() *stdio {
+	s := &stdio{in: os.Stdin, out: &printer{to: os.Stdout}, err: &printer{to: os.Stderr}, wire: os.Stdout, wireErr: os.Stderr}
+	if isTerminal(os.Stdout) {
+		s.wire = struct {
+			io.Writer
+			io.Closer
+		}{s.out, os.Stdout}
+	}
+	if isTerminal(os.Stderr) {
+		s.wireErr = s.err
+	}
+	return s
+}
+
+// protocol returns standard output for a protocol. Whatever prints there by
+// mistake goes to standard error from now on.
+func (s *stdio) protocol() io.WriteCloser {
+	os.Stdout = os.Stderr
+	return s.wire
+}
+
+// transport returns the messages on standard input and output.
+func (s *stdio) transport() transport.Transport {
+	if isTerminal(os.Stdout) {
+		return transport.NewStream(s.in, s.protocol())
+	}
+	return transport.Stdio()
+}
+
+// isTerminal reports whether a stream is a terminal or another device for
+// people, but not the one that is always empty.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && info.Mode()&os.ModeDevice != 0 && f.Name() != os.DevNull && !isNull(info)
+}
+
+// isNull reports whether a device is the one that is always empty.
+func isNull(info os.FileInfo) bool {
+	null, err := os.Stat(os.DevNull)
+	return err == nil && os.SameFile(info, null)
+}
+
+// printer passes UTF-8 text on without what a terminal obeys: control
+// characters but line feeds and tabs, and what changes the order of text. Broken
+// UTF-8, which may be a control character to a terminal, becomes U+FFFD. It is
+// safe for concurrent use.
+type printer struct {
+	to io.Writer
+
+	mu   sync.Mutex
+	part []byte // the beginning of a character whose rest is yet to come
+	buf  []byte
+}
+
+func (p *printer) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	text := b
+	if len(p.part) > 0 {
+		text = append(p.part, b...)
+	}
+	end := len(text) - partial(text)
+	p.part = append([]byte(nil), text[end:]...)
+	p.buf = appendPrintable(p.buf[:0], text[:end])
+	_, err := p.to.Write(p.buf)
+	if cap(p.buf) > 64<<10 {
+		p.buf = nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(b), nil
+}
+
+// partial returns how many bytes at the end of b begin a character.
+func partial(b []byte) int {
+	for n := 1; n <= min(len(b), utf8.UTFMax-1); n++ {
+		if tail := b[len(b)-n:]; utf8.RuneStart(tail[0]) {
+			if utf8.FullRune(tail) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func appendPrintable(to, text []byte) []byte {
+	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf {
+			if c >= ' ' && c != 0x7f || c == '\n' || c == '\t' {
+				to = append(to, c)
+			}
+			i++
+			continue
+		}
+		r, size := utf8.DecodeRune(text[i:])
+		if !obeyed(r) {
+			to = utf8.AppendRune(to, r)
+		}
+		i += size
+	}
+	return to
+}
+
+// obeyed reports whether a terminal acts on a character in place of drawing it.
+func obeyed(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control)
+}
+
+// oneLine keeps a text that is not ours on its line and in its column.
+func oneLine(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c == '\n' || c == '\t' {
+			b[i] = ' '
+		}
+	}
+	return string(appendPrintable(nil, b))
+}
