@@ -36,7 +36,7 @@ type job struct {
 	prompt  string
 	cwd     string
 	approve string
-	mode    string
+	wanted  settings
 	session string
 	record  string
 	raw     bool
@@ -72,7 +72,9 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 		})
 	}
 	f.DurationVar(&j.timeout, "timeout", 0, "cancel the turn after this `TIME`, such as 90s or 10m (default: never)")
-	f.StringVar(&j.mode, "mode", "", "session mode, by its `ID`")
+	f.StringVar(&j.wanted.mode, "mode", "", "session mode, by its `ID`")
+	f.StringVar(&j.wanted.model, "model", "", "model, by its `ID`")
+	f.Var(&j.wanted.options, "option", "config option of the session, `ID=VALUE`; may be repeated")
 	f.StringVar(&j.session, "session", "", "go on with the session of this `ID`")
 	f.StringVar(&j.record, "record", "", "write a recording of the connection to `FILE`")
 	f.BoolVar(&j.raw, "raw", false, "keep secrets in the recording")
@@ -90,6 +92,9 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	case "all", "reads", "none":
 	default:
 		return nil, usageError("--approve %q is none of all, reads, none", j.approve)
+	}
+	if err := j.wanted.check(); err != nil {
+		return nil, err
 	}
 	if j.timeout < 0 {
 		return nil, usageError("--timeout %v is in the past", j.timeout)

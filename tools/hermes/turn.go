@@ -29,6 +29,7 @@ type turn struct {
 	agent  acp.Agent
 	denied atomic.Int64
 	hurry  bool // the agent has had its chance to end; set by watch
+	began  bool // the agent has opened the session; set by talk
 
 	mu      sync.Mutex
 	session acp.SessionID // set while a prompt runs
@@ -66,13 +67,14 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	}()
 	stop, err = t.talk(life)
 	cause := context.Cause(life) // set when it was stopped from here
+	said := process.Said()
 	kill(nil)
 	<-watched
 	if t.hurry {
 		process.Stop(life) // life is over, so at once
 	}
 	conn.Close()
-	err = errors.Join(t.explain(stop, err, cause), closeTrace())
+	err = errors.Join(t.quoting(t.explain(stop, err, cause), said), closeTrace())
 	return stop, int(t.denied.Load()), err
 }
 
@@ -161,15 +163,14 @@ func (t *turn) talk(ctx context.Context) (acp.StopReason, error) {
 	if init.ProtocolVersion != 1 {
 		return "", fmt.Errorf("the agent speaks version %d of the protocol, Hermes speaks 1", init.ProtocolVersion)
 	}
-	id, modes, err := t.open(ctx, init)
+	id, can, err := t.open(ctx, init)
 	if err != nil {
 		return "", t.loginHint(err, init)
 	}
+	t.began = true
 	t.show.open(id)
-	if t.mode != "" {
-		if err := t.setMode(ctx, id, modes); err != nil {
-			return "", err
-		}
+	if err := t.wanted.apply(ctx, t.agent, id, can); err != nil {
+		return "", err
 	}
 	t.mu.Lock()
 	t.session = id
@@ -185,7 +186,7 @@ func (t *turn) talk(ctx context.Context) (acp.StopReason, error) {
 }
 
 // open starts a session or goes on with the one that was named.
-func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.SessionID, *acp.SessionModeState, error) {
+func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.SessionID, *offer, error) {
 	id := acp.SessionID(t.job.session)
 	can := init.AgentCapabilities
 	switch {
@@ -194,13 +195,13 @@ func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.Sess
 		if err != nil {
 			return "", nil, err
 		}
-		return resp.SessionID, resp.Modes, nil
+		return resp.SessionID, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	case can != nil && can.SessionCapabilities != nil && can.SessionCapabilities.Resume != nil:
 		resp, err := t.ResumeSession(ctx, t.agent, &acp.ResumeSessionRequest{SessionID: id, Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
 		if err != nil {
 			return "", nil, err
 		}
-		return id, resp.Modes, nil
+		return id, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	case can != nil && can.LoadSession:
 		t.show.replay(true)
 		resp, err := t.LoadSession(ctx, t.agent, &acp.LoadSessionRequest{SessionID: id, Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
@@ -208,24 +209,9 @@ func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.Sess
 		if err != nil {
 			return "", nil, err
 		}
-		return id, resp.Modes, nil
+		return id, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	}
 	return "", nil, errors.New("the agent can neither load nor resume sessions; run it without --session")
-}
-
-func (t *turn) setMode(ctx context.Context, id acp.SessionID, modes *acp.SessionModeState) error {
-	if modes == nil {
-		return &exit{statusUsage, fmt.Errorf("--mode %s: the agent has no modes", t.mode)}
-	}
-	var known []string
-	for _, m := range modes.AvailableModes {
-		if string(m.ID) == t.mode {
-			_, err := t.agent.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: id, ModeID: m.ID})
-			return err
-		}
-		known = append(known, string(m.ID))
-	}
-	return &exit{statusUsage, fmt.Errorf("--mode %s: the agent has %s", t.mode, strings.Join(known, ", "))}
 }
 
 // loginHint says how to log in when that is what is missing.
@@ -233,20 +219,22 @@ func (t *turn) loginHint(err error, init *acp.InitializeResponse) error {
 	if !errors.Is(err, &acp.Error{Code: acp.ErrorCodeAuthenticationRequired}) {
 		return err
 	}
-	hint := t.job.agent.Auth
-	if hint == "" {
-		var names []string
-		for _, m := range init.AuthMethods {
-			switch m := m.(type) {
-			case *acp.AuthMethodAgent:
-				names = append(names, m.Name)
-			case *acp.AuthMethodTerminal:
-				names = append(names, m.Name)
-			}
+	var names []string
+	for _, m := range init.AuthMethods {
+		switch m := m.(type) {
+		case *acp.AuthMethodAgent:
+			names = append(names, m.Name)
+		case *acp.AuthMethodTerminal:
+			names = append(names, m.Name)
 		}
-		hint = "its ways to log in: " + strings.Join(names, ", ")
 	}
-	return fmt.Errorf("%w; log in to the agent first (%s)", err, hint)
+	switch hint := t.job.agent.Auth; {
+	case len(names) > 0:
+		return fmt.Errorf("%w; log in to the agent first (its ways to log in: %s)", err, enumerate(names))
+	case hint != "":
+		return fmt.Errorf("%w; %s", err, hint)
+	}
+	return fmt.Errorf("%w; log in with the agent's own program first", err)
 }
 
 // explain turns how the turn went into the error of the program.
@@ -268,6 +256,16 @@ func (t *turn) explain(stop acp.StopReason, err, cause error) error {
 		return errors.New("the agent cancelled the turn by itself")
 	}
 	return &exit{statusStopped, fmt.Errorf("the agent stopped: %s", stop)}
+}
+
+// quoting adds what the agent said to the error for one that did not answer: it
+// may have printed its usage, or be waiting for something.
+func (t *turn) quoting(err error, said string) error {
+	var unanswered *runtime.TimeoutError
+	if said == "" || !errors.As(err, &unanswered) && (t.began || !errors.Is(err, errTimeout)) {
+		return err
+	}
+	return fmt.Errorf("%w; the agent said: %s", err, said)
 }
 
 func (t *turn) stopped(why error) {

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// settings are what the user wants to be set before the prompt.
+type settings struct {
+	mode, model string
+	options     list // ID=VALUE
+}
+
+// offer is what an agent lets be set in a session.
+type offer struct {
+	modes   *acp.SessionModeState
+	options []acp.SessionConfigOption
+	extra   acp.Extra // of the answer that opened the session
+}
+
+func (s *settings) check() error {
+	for _, o := range s.options {
+		if id, _, ok := strings.Cut(o, "="); !ok || id == "" {
+			return usageError("--option %q is not ID=VALUE", o)
+		}
+	}
+	return nil
+}
+
+// apply sets what is wanted. The error for what is not on offer names what is.
+func (s *settings) apply(ctx context.Context, agent acp.Agent, id acp.SessionID, can *offer) error {
+	if s.mode != "" {
+		if err := s.applyMode(ctx, agent, id, can); err != nil {
+			return err
+		}
+	}
+	if s.model != "" {
+		if err := s.applyModel(ctx, agent, id, can); err != nil {
+			return err
+		}
+	}
+	for _, o := range s.options {
+		name, value, _ := strings.Cut(o, "=")
+		if err := can.set(ctx, agent, id, "--option "+o, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *settings) applyMode(ctx context.Context, agent acp.Agent, id acp.SessionID, can *offer) error {
+	var known []string
+	if can.modes != nil {
+		for _, m := range can.modes.AvailableModes {
+			if string(m.ID) == s.mode {
+				_, err := agent.SetSessionMode(ctx, &acp.SetSessionModeRequest{SessionID: id, ModeID: m.ID})
+				return err
+			}
+			known = append(known, string(m.ID))
+		}
+	}
+	return notOffered("--mode "+s.mode, "modes", known)
+}
+
+// applyModel sets the model in one of the two ways in which agents offer them:
+// as models of the session, which are in no schema, or as a config option.
+func (s *settings) applyModel(ctx context.Context, agent acp.Agent, id acp.SessionID, can *offer) error {
+	flag := "--model " + s.model
+	var models struct {
+		AvailableModels []struct{ ModelID string }
+	}
+	if raw, ok := can.extra.Get("models"); ok && json.Unmarshal(raw, &models) == nil {
+		var known []string
+		for _, m := range models.AvailableModels {
+			if m.ModelID == s.model {
+				return agent.Conn.Call(ctx, "session/set_model", &setModel{id, s.model}, new(json.RawMessage))
+			}
+			known = append(known, m.ModelID)
+		}
+		return notOffered(flag, "models", known)
+	}
+	for _, o := range can.options {
+		if o.Category.V == acp.SessionConfigOptionCategoryModel {
+			return can.set(ctx, agent, id, flag, string(o.ID), s.model)
+		}
+	}
+	return notOffered(flag, "models", nil)
+}
+
+// setModel is the params of session/set_model.
+type setModel struct {
+	SessionID acp.SessionID `json:"sessionId"`
+	ModelID   string        `json:"modelId"`
+}
+
+func (m *setModel) AppendJSON(b []byte) []byte {
+	text, _ := json.Marshal(m) // strings always encode
+	return append(b, text...)
+}
+
+// set sets a config option. Its answer says what is on offer from then on.
+func (can *offer) set(ctx context.Context, agent acp.Agent, id acp.SessionID, flag, name, value string) error {
+	var known []string
+	for _, o := range can.options {
+		if string(o.ID) != name {
+			known = append(known, string(o.ID))
+			continue
+		}
+		req := &acp.SetSessionConfigOptionRequest{SessionID: id, ConfigID: o.ID}
+		switch v := o.Variant.(type) {
+		case *acp.SessionConfigSelect:
+			values := choices(v.Options)
+			if !slices.Contains(values, value) {
+				return notOffered(flag, "values", values)
+			}
+			req.Variant = &acp.SetSessionConfigOptionRequestValueID{Value: acp.SessionConfigValueID(value)}
+		case *acp.SessionConfigBoolean:
+			if value != "true" && value != "false" {
+				return notOffered(flag, "values", []string{"true", "false"})
+			}
+			req.Variant = &acp.SetSessionConfigOptionRequestBoolean{Value: value == "true"}
+		default:
+			return &exit{statusUsage, fmt.Errorf("%s: the option is of a type that this version of Hermes does not know", flag)}
+		}
+		resp, err := agent.SetSessionConfigOption(ctx, req)
+		if err == nil {
+			can.options = resp.ConfigOptions
+		}
+		return err
+	}
+	return notOffered(flag, "config options", known)
+}
+
+// choices returns the values of a select, without their groups.
+func choices(options acp.SessionConfigSelectOptions) (values []string) {
+	add := func(list []acp.SessionConfigSelectOption) {
+		for _, o := range list {
+			values = append(values, string(o.Value))
+		}
+	}
+	switch options := options.(type) {
+	case acp.SessionConfigSelectOptionsUngrouped:
+		add(options)
+	case acp.SessionConfigSelectOptionsGrouped:
+		for _, g := range options {
+			add(g.Options)
+		}
+	}
+	return values
+}
+
+func notOffered(flag, what string, known []string) error {
+	if len(known) == 0 {
+		return &exit{statusUsage, fmt.Errorf("%s: the agent has no %s", flag, what)}
+	}
+	return &exit{statusUsage, fmt.Errorf("%s: the agent has the %s %s", flag, what, enumerate(known))}
+}
+
+// maxEnumerated bounds a list in a message, in bytes.
+const maxEnumerated = 4 << 10
+
+// enumerate lists names that an agent chose.
+func enumerate(names []string) string {
+	size := 0
+	for i, name := range names {
+		if size += len(name) + 2; size > maxEnumerated && i > 0 {
+			return fmt.Sprintf("%s and %d more", strings.Join(names[:i], ", "), len(names)-i)
+		}
+	}
+	return strings.Join(names, ", ")
+}

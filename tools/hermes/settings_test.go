@@ -1,0 +1,148 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime"
+)
+
+func init() {
+	const level = `{"id":"level","name":"Level","type":"select","currentValue":"low","options":[{"value":"low","name":"Low"},{"value":"high","name":"High"}]}`
+	const both = `"modes":{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"},{"id":"plan","name":"Plan"}]},"configOptions":[` +
+		`{"id":"m","name":"Model","category":"model","type":"select","currentValue":"small","options":[{"group":"g","name":"G","options":[{"value":"small","name":"S"},{"value":"big","name":"B"}]}]},` +
+		level + `,{"id":"web","name":"Web","type":"boolean","currentValue":false},{"id":"new","name":"New","type":"of_tomorrow","currentValue":1}]`
+	for name, offer := range map[string]string{
+		"offers nothing":          `"configOptions":null`,
+		"offers models as option": both,
+		"offers models as such":   both + `,"models":{"currentModelId":"a","availableModels":[{"modelId":"a","name":"A"},{"modelId":"b","name":"B"}]}`,
+	} {
+		testAgents[name] = func(w *agentWire) {
+			var set []string
+			note := func(method string) func(params json.RawMessage) (string, string) {
+				return func(params json.RawMessage) (string, string) {
+					var p struct {
+						ModeID, ModelID, ConfigID, Type string
+						Value                           json.RawMessage
+					}
+					json.Unmarshal(params, &p)
+					told := fmt.Sprintf("%s %s %s %s %s %s", method, p.ModeID, p.ModelID, p.ConfigID, p.Type, p.Value)
+					set = append(set, strings.Join(strings.Fields(told), " "))
+					if p.ConfigID == "web" { // what is on offer may change
+						return "result", `{"configOptions":[` + strings.ReplaceAll(level, "high", "highest") + `]}`
+					}
+					return "result", `{"configOptions":[` + level + `,{"id":"web","name":"Web","type":"boolean","currentValue":false}]}`
+				}
+			}
+			w.serve(answers{
+				"initialize":                always("result", `{"protocolVersion":1,"agentCapabilities":{"loadSession":true}}`),
+				"session/new":               always("result", `{"sessionId":"mine",`+offer+`}`),
+				"session/load":              always("result", `{`+offer+`}`),
+				"session/set_mode":          note("mode"),
+				"session/set_model":         note("model"),
+				"session/set_config_option": note("option"),
+				"session/prompt": func(json.RawMessage) (string, string) {
+					w.say("mine", strings.Join(set, ", "))
+					return "result", `{"stopReason":"end_turn"}`
+				},
+			})
+		}
+	}
+	for name, methods := range map[string]string{
+		"wants a login and names ways": `[{"id":"k","name":"A key"},{"id":"b","name":"In the browser","type":"terminal"}]`,
+		"wants a login":                `[]`,
+	} {
+		testAgents[name] = func(w *agentWire) {
+			w.serve(answers{
+				"initialize":  always("result", `{"protocolVersion":1,"authMethods":`+methods+`}`),
+				"session/new": always("error", `{"code":-32000,"message":"Authentication required","data":{"why":["expired"]}}`),
+			})
+		}
+	}
+}
+
+func TestModeModelAndOptionsAreSetBeforeThePrompt(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		agent, flags, want string // what the agent was told, or the error
+		status             int
+	}{
+		{"offers models as option", "", "", 0},
+		{"offers models as option", "--mode plan --model big --option level=high", `mode plan, option m "big", option level "high"`, 0},
+		{"offers models as such", "--model b", "model b", 0},
+		{"offers models as such", "--session mine --model b --mode plan", "mode plan, model b", 0},
+		{"offers models as such", "--option m=big", `option m "big"`, 0},
+		{"offers models as option", "--option web=true --option level=highest", `option web boolean true, option level "highest"`, 0},
+		{"offers models as option", "--option web=true --option level=high", "--option level=high: the agent has the values low, highest", 2},
+		{"offers models as option", "--option web=yes", "--option web=yes: the agent has the values true, false", 2},
+		{"offers models as option", "--option level=", "--option level=: the agent has the values low, high", 2},
+		{"offers models as option", "--option none=x", "--option none=x: the agent has the config options m, level, web, new", 2},
+		{"offers models as option", "--option new=1", "--option new=1: the option is of a type", 2},
+		{"offers models as option", "--model huge", "--model huge: the agent has the values small, big", 2},
+		{"offers models as such", "--model big", "--model big: the agent has the models a, b", 2},
+		{"offers models as such", "--mode yolo", "--mode yolo: the agent has the modes ask, plan", 2},
+		{"offers nothing", "--model big", "--model big: the agent has no models", 2},
+		{"offers nothing", "--mode plan", "--mode plan: the agent has no modes", 2},
+		{"offers nothing", "--option a=b", "--option a=b: the agent has no config options", 2},
+		{"offers nothing", "--option a", `--option "a" is not ID=VALUE`, 2},
+		{"offers nothing", "--option =a", `--option "=a" is not ID=VALUE`, 2},
+	} {
+		out, errs, status := end(t, hermes(t, t.TempDir(), agentArgs(t, c.agent, strings.Fields(c.flags)...)...))
+		if status != c.status || status == 0 && strings.TrimSpace(out) != c.want || !strings.Contains(out+errs, c.want) {
+			t.Errorf("%s %s: %d\n%s%s\nwant %s", c.agent, c.flags, status, out, errs, c.want)
+		}
+	}
+}
+
+func TestAnAgentThatDoesNotAnswerIsQuoted(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err   error
+		began bool
+		said  string
+		want  string
+	}{
+		{&runtime.TimeoutError{Method: "initialize", Limit: 30 * time.Second}, false, "stdout: usage", "initialize: not answered within 30s; the agent said: stdout: usage"},
+		{errTimeout, false, "stdout: usage", "no end of the turn in time; the agent said: stdout: usage"},
+		{errTimeout, true, "stdout: usage", "no end of the turn in time"},
+		{errTimeout, false, "", "no end of the turn in time"},
+		{errInterrupted, false, "stdout: usage", "interrupted"},
+	} {
+		turn := &turn{began: c.began}
+		if got := turn.quoting(c.err, c.said); got.Error() != c.want || !errors.Is(got, c.err) {
+			t.Errorf("%v, want %s", got, c.want)
+		}
+	}
+	if err := (&turn{}).quoting(nil, "stdout: usage"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAMissingLoginIsExplained(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for agent, name := range map[string]string{"wants a login and names ways": "names", "wants a login": "plain"} {
+		config, _ := json.Marshal(map[string]any{
+			name:           map[string]any{"command": self(t), "env": map[string]string{asAgent: agent}, "auth": "log in with the mine command once"},
+			name + "-bare": map[string]any{"command": self(t), "env": map[string]string{asAgent: agent}},
+		})
+		write(t, filepath.Join(dir, name, "config/hermes/agents.json"), string(config))
+	}
+	for preset, want := range map[string]string{
+		"names":      "Authentication required (-32000); log in to the agent first (its ways to log in: A key, In the browser)",
+		"names-bare": "Authentication required (-32000); log in to the agent first (its ways to log in: A key, In the browser)",
+		"plain":      "Authentication required (-32000); log in with the mine command once",
+		"plain-bare": "Authentication required (-32000); log in with the agent's own program first",
+	} {
+		name, _, _ := strings.Cut(preset, "-")
+		_, errs, status := end(t, hermes(t, filepath.Join(dir, name), "run", "--format", "json", preset, "go"))
+		if status != 1 || !strings.Contains(errs, want) {
+			t.Errorf("%s: %d\n%s", preset, status, errs)
+		}
+	}
+}
