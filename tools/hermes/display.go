@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,18 +12,26 @@ import (
 
 // display prints what happens in one of the formats of hermes run. Answers go
 // to out; in the format text, what the agent does goes to standard error.
+//
+// Updates of its session are shown, in order and after the line that names it.
+// Those that come before the session is known are held.
 type display struct {
 	format string
 	out    *output
 	err    io.Writer
+	title  func(acp.ToolCallID) string // what a tool call is called, if that is known
+	losses losses
 
-	mu       sync.Mutex
-	replays  bool
-	midline  bool // a line of text has begun and not ended
-	message  acp.MessageID
-	last     strings.Builder // the last message
-	previous string          // the one before it
-	titles   map[acp.ToolCallID]string
+	mu      sync.Mutex
+	session acp.SessionID
+	known   bool // session is set
+	named   bool // the line that names it was printed
+	early   held
+
+	replays bool
+	midline bool // a line of text has begun and not ended
+	message acp.MessageID
+	quiet   lastMessage
 }
 
 // output remembers that writing failed: nobody looks at each write.
@@ -44,33 +51,9 @@ func (o *output) Write(b []byte) (int, error) {
 func newDisplay(format string, std *stdio) (*display, error) {
 	switch format {
 	case "text", "json", "quiet":
-		return &display{format: format, out: &output{w: std.out}, err: std.err, titles: map[acp.ToolCallID]string{}}, nil
+		return &display{format: format, out: &output{w: std.out}, err: std.err}, nil
 	}
 	return nil, usageError("--format %q is none of text, json, quiet", format)
-}
-
-// event is one line of the format json.
-type event struct {
-	Event      string          `json:"event"` // session, update, permission, stderr, end
-	SessionID  acp.SessionID   `json:"sessionId,omitempty"`
-	Update     json.RawMessage `json:"update,omitempty"` // of the protocol
-	Replay     bool            `json:"replay,omitempty"` // the update is the past of the session
-	ToolCallID acp.ToolCallID  `json:"toolCallId,omitempty"`
-	Title      string          `json:"title,omitempty"`
-	Allowed    *bool           `json:"allowed,omitempty"`
-	Line       string          `json:"line,omitempty"`
-	StopReason acp.StopReason  `json:"stopReason,omitempty"`
-	Error      string          `json:"error,omitempty"`
-	Denied     *int            `json:"denied,omitempty"` // requests that were not allowed
-	ExitStatus *int            `json:"exitStatus,omitempty"`
-}
-
-func (d *display) event(e event) {
-	line, err := json.Marshal(e)
-	if err != nil { // an update is JSON, so this is a fault of ours to see
-		line, _ = json.Marshal(event{Event: e.Event, Error: err.Error()})
-	}
-	d.out.Write(append(line, '\n'))
 }
 
 // remark prints a line about what happens, in the format text.
@@ -90,12 +73,21 @@ func (d *display) breakLine() {
 	}
 }
 
-func (d *display) open(id acp.SessionID) {
+// expect says which session is shown, as soon as that is clear.
+func (d *display) expect(id acp.SessionID) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.format == "json" {
-		d.event(event{Event: "session", SessionID: id})
+	d.session, d.known = id, true
+	for _, n := range d.early.take() {
+		d.show(n)
 	}
+}
+
+// opened says that the agent has opened the session.
+func (d *display) opened() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.name()
 }
 
 // replay says whether what comes is the past of a session.
@@ -119,32 +111,51 @@ func (d *display) note(line string) {
 func (d *display) update(n *acp.SessionNotification) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.format == "json" {
-		var params struct{ Update json.RawMessage }
-		if json.Unmarshal(n.AppendJSON(nil), &params) == nil {
-			d.event(event{Event: "update", SessionID: n.SessionID, Update: params.Update, Replay: d.replays})
+	if d.known {
+		d.show(n)
+	} else if !d.early.add(n) {
+		d.losses.add(lostEarly, "")
+	}
+}
+
+// show shows an update. d.mu is held.
+func (d *display) show(n *acp.SessionNotification) {
+	d.name()
+	chunk, _ := n.Update.(*acp.AgentMessageChunk)
+	if n.SessionID != d.session {
+		kind := foreignUpdate
+		if chunk != nil {
+			kind = foreignText
+		}
+		d.losses.add(kind, fmt.Sprintf("%.40q", string(n.SessionID)))
+		if d.format == "json" {
+			d.updateEvent("foreign", n)
 		}
 		return
 	}
-	if d.replays {
+	switch {
+	case d.format == "json":
+		d.updateEvent("update", n)
+		return
+	case d.replays:
+		return
+	case chunk != nil:
+		d.text(chunk)
 		return
 	}
 	switch u := n.Update.(type) {
-	case *acp.AgentMessageChunk:
-		d.text(u)
 	case *acp.ToolCall:
 		d.newMessage()
-		d.titles[u.ToolCallID] = u.Title
-		if s := u.Status.Or(acp.ToolCallStatusPending); s == acp.ToolCallStatusCompleted || s == acp.ToolCallStatusFailed {
-			d.remark("[%s] %s", s, u.Title)
-		}
+		d.call(u.ToolCallID, u.Status)
 	case *acp.ToolCallUpdate:
-		if u.Title.OK {
-			d.titles[u.ToolCallID] = u.Title.V
-		}
-		if s := u.Status.V; s == acp.ToolCallStatusCompleted || s == acp.ToolCallStatusFailed {
-			d.remark("[%s] %s", s, d.titles[u.ToolCallID])
-		}
+		d.call(u.ToolCallID, u.Status)
+	}
+}
+
+// call shows how a tool call ended.
+func (d *display) call(id acp.ToolCallID, status acp.Opt[acp.ToolCallStatus]) {
+	if s := status.V; s == acp.ToolCallStatusCompleted || s == acp.ToolCallStatusFailed {
+		d.remark("[%s] %s", s, d.title(id))
 	}
 }
 
@@ -161,8 +172,9 @@ func (d *display) text(u *acp.AgentMessageChunk) {
 		}
 		d.message = id
 	}
-	d.last.WriteString(content.Text)
-	if d.format == "text" && content.Text != "" {
+	if d.format == "quiet" {
+		d.quiet.add(content.Text)
+	} else if content.Text != "" {
 		io.WriteString(d.out, content.Text)
 		d.midline = !strings.HasSuffix(content.Text, "\n")
 	}
@@ -170,10 +182,7 @@ func (d *display) text(u *acp.AgentMessageChunk) {
 
 // newMessage begins another message. d.mu is held.
 func (d *display) newMessage() {
-	if strings.TrimSpace(d.last.String()) != "" {
-		d.previous = d.last.String()
-	}
-	d.last.Reset()
+	d.quiet.next()
 	if d.format == "text" {
 		d.breakLine()
 	}
@@ -182,7 +191,10 @@ func (d *display) newMessage() {
 func (d *display) permission(req *acp.RequestPermissionRequest, allowed bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	title := req.ToolCall.Title.Or(d.titles[req.ToolCall.ToolCallID])
+	title := req.ToolCall.Title.Or("")
+	if title == "" {
+		title = d.title(req.ToolCall.ToolCallID)
+	}
 	if d.format == "json" {
 		d.event(event{Event: "permission", SessionID: req.SessionID, ToolCallID: req.ToolCall.ToolCallID, Title: title, Allowed: &allowed})
 		return
@@ -202,26 +214,24 @@ func (d *display) end(stop acp.StopReason, denied int, err error) error {
 	case "text":
 		d.breakLine()
 	case "quiet":
-		text := d.last.String()
-		if strings.TrimSpace(text) == "" {
-			text = d.previous
+		text, missing := d.quiet.text()
+		if missing > 0 {
+			d.losses.add(lostText, fmt.Sprint(missing))
 		}
-		if text = strings.TrimRight(text, "\n"); text != "" {
+		if text != "" {
 			fmt.Fprintln(d.out, text)
 		}
-	case "json":
-		status := 0
-		e := event{Event: "end", StopReason: stop, Denied: &denied, ExitStatus: &status}
-		if err != nil {
-			status, e.Error = 1, err.Error()
-			if x := (*exit)(nil); errors.As(err, &x) {
-				status = x.Status
-			}
-		}
-		d.event(e)
 	}
-	if err == nil {
-		err = d.out.err // what was shown is not complete
+	note, incomplete := d.losses.summary()
+	switch {
+	case note == "":
+	case incomplete || err != nil:
+		err = alsoLost(err, note, incomplete)
+	default:
+		fmt.Fprintf(d.err, "hermes run: %s\n", note)
 	}
-	return err
+	if d.format == "json" {
+		d.endEvent(stop, denied, err)
+	}
+	return errors.Join(err, d.out.err) // what was shown is not complete
 }

@@ -14,6 +14,7 @@ const (
 	statusUsage       = 2
 	statusStopped     = 3 // the agent refused or reached a limit
 	statusDenied      = 4 // the turn ended, but something in it was not allowed
+	statusIncomplete  = 5 // the turn ended, but some of what the agent said was lost
 	statusTimeout     = 124
 	statusInterrupted = 130
 )

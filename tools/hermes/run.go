@@ -23,8 +23,8 @@ const runSynopsis = `[flags] AGENT [PROMPT|-]
 AGENT is one of those that hermes agents lists. Without a prompt, or with -, it
 is read from standard input. The exit status is 0 when the turn ended, 1 for an
 error, 2 for wrong usage, 3 when the agent refused or reached a limit, 4 when
-the turn ended but something in it was not allowed, 124 after --timeout and 130
-after an interrupt.
+the turn ended but something in it was not allowed, 5 when it ended but some of
+what the agent said was lost, 124 after --timeout and 130 after an interrupt.
 `
 
 // maxPrompt bounds a prompt from standard input, in bytes.

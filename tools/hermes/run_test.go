@@ -46,6 +46,13 @@ func TestQuietPrintsTheLastMessageAlone(t *testing.T) {
 	}
 }
 
+// jsonLine is a line of the format json.
+type jsonLine struct {
+	event
+	Update json.RawMessage
+	Replay bool
+}
+
 func TestJSONIsOneObjectALineAndEvent(t *testing.T) {
 	t.Parallel()
 	out, errs, status := end(t, hermes(t, t.TempDir(), demo("--format", "json", "--approve", "all", "demo", "go")...))
@@ -53,9 +60,9 @@ func TestJSONIsOneObjectALineAndEvent(t *testing.T) {
 		t.Errorf("%d\n%s", status, errs)
 	}
 	var events []string
-	var last event
+	var last jsonLine
 	for line := range strings.Lines(out) {
-		last = event{}
+		last = jsonLine{}
 		if err := json.Unmarshal([]byte(line), &last); err != nil || !strings.HasPrefix(line, `{"event":"`) {
 			t.Fatalf("%s: %v", line, err)
 		}

@@ -140,9 +140,13 @@ func TestAMissingLoginIsExplained(t *testing.T) {
 		"plain-bare": "Authentication required (-32000); log in with the agent's own program first",
 	} {
 		name, _, _ := strings.Cut(preset, "-")
-		_, errs, status := end(t, hermes(t, filepath.Join(dir, name), "run", "--format", "json", preset, "go"))
+		out, errs, status := end(t, hermes(t, filepath.Join(dir, name), "run", "--format", "json", preset, "go"))
 		if status != 1 || !strings.Contains(errs, want) {
 			t.Errorf("%s: %d\n%s", preset, status, errs)
+		}
+		_, last := updates(t, out)
+		if last.Event != "end" || last.Error == "" || last.Code != -32000 || string(last.Data) != `{"why":["expired"]}` {
+			t.Errorf("the last event does not have the agent's error: %s", out)
 		}
 	}
 }

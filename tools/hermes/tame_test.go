@@ -328,6 +328,37 @@ func TestTheLogsOfServeAreTame(t *testing.T) {
 	}
 }
 
+func TestTheJSONFormatLosesNothingToTheTerminal(t *testing.T) {
+	t.Parallel()
+	out, _, _ := end(t, hermes(t, t.TempDir(), agentArgs(t, "evil turn", "--format", "json", "--verbose")...))
+	tame(t, "json", []byte(out))
+	said, input, answered := false, false, false
+	for line := range strings.Lines(out) {
+		for _, r := range line {
+			if unicode.Is(unicode.Cf, r) {
+				t.Errorf("%U is not escaped in %s", r, line)
+			}
+		}
+		var l struct {
+			jsonLine
+			Update struct {
+				Content  struct{ Text string }
+				RawInput json.RawMessage
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &l); err != nil {
+			t.Errorf("%v: %s", err, line)
+		}
+		said = said || l.Event == "update" && l.SessionID == evil && l.Update.Content.Text == evil
+		answered = answered || l.Event == "permission" && l.Title == evil
+		var raw map[string][]string
+		input = input || json.Unmarshal(l.Update.RawInput, &raw) == nil && len(raw[evil]) == 2 && raw[evil][0] == evil && raw[evil][1] == "\u009b\u202e\u200b\U000e0041"
+	}
+	if !said || !input || !answered {
+		t.Errorf("said: %v, input: %v, answered: %v\n%s", said, input, answered, out)
+	}
+}
+
 // Everything the program prints goes through stdio.
 func TestNothingWritesToTheStandardStreamsDirectly(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,15 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/client"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/session"
 	"github.com/hermes-nvim/hermes/runtime/trace"
+)
+
+// What is kept in memory, in bytes: of the session, for the rules and titles of
+// tool calls, and of what the agent has sent and is not shown yet.
+const (
+	maxState   = 8 << 20
+	maxWaiting = 2 << 20
 )
 
 // cancelTime is how long a cancelled turn may take to end.
@@ -27,6 +35,7 @@ type turn struct {
 	*client.Services
 	*job
 	agent  acp.Agent
+	chosen chan struct{} // closed when it is clear which session is shown
 	denied atomic.Int64
 	hurry  bool // the agent has had its chance to end; set by watch
 	began  bool // the agent has opened the session; set by talk
@@ -36,7 +45,7 @@ type turn struct {
 	why     error         // it was cancelled from here
 }
 
-func newTurn(j *job) *turn { return &turn{job: j} }
+func newTurn(j *job) *turn { return &turn{job: j, chosen: make(chan struct{})} }
 
 // play runs the agent, the session and the turn, and ends all of it.
 func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopReason, denied int, err error) {
@@ -58,7 +67,9 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 		}
 		return "", 0, errors.Join(err, closeTrace())
 	}
-	conn := runtime.NewConn(process.Transport(), acp.ClientSide(t), runtime.Options{Tap: tap})
+	conn := runtime.NewConn(process.Transport(), acp.ClientSide(t), runtime.Options{
+		Tap: tap, OnFault: t.show.losses.fault, Limits: runtime.Limits{Bytes: maxWaiting},
+	})
 	t.agent = acp.Agent{Conn: conn}
 	watched := make(chan struct{})
 	go func() {
@@ -66,6 +77,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 		t.watch(ctx, life, kill, again)
 	}()
 	stop, err = t.talk(life)
+	t.show.losses.turnEnded()
 	cause := context.Cause(life) // set when it was stopped from here
 	said := process.Said()
 	kill(nil)
@@ -168,7 +180,7 @@ func (t *turn) talk(ctx context.Context) (acp.StopReason, error) {
 		return "", t.loginHint(err, init)
 	}
 	t.began = true
-	t.show.open(id)
+	t.show.opened()
 	if err := t.wanted.apply(ctx, t.agent, id, can); err != nil {
 		return "", err
 	}
@@ -195,14 +207,17 @@ func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.Sess
 		if err != nil {
 			return "", nil, err
 		}
+		t.choose(resp.SessionID)
 		return resp.SessionID, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	case can != nil && can.SessionCapabilities != nil && can.SessionCapabilities.Resume != nil:
+		t.choose(id)
 		resp, err := t.ResumeSession(ctx, t.agent, &acp.ResumeSessionRequest{SessionID: id, Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
 		if err != nil {
 			return "", nil, err
 		}
 		return id, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	case can != nil && can.LoadSession:
+		t.choose(id)
 		t.show.replay(true)
 		resp, err := t.LoadSession(ctx, t.agent, &acp.LoadSessionRequest{SessionID: id, Cwd: t.cwd, MCPServers: []acp.MCPServer{}})
 		t.show.replay(false)
@@ -212,6 +227,12 @@ func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.Sess
 		return id, &offer{resp.Modes, resp.ConfigOptions, resp.Extra}, nil
 	}
 	return "", nil, errors.New("the agent can neither load nor resume sessions; run it without --session")
+}
+
+// choose says which session is shown.
+func (t *turn) choose(id acp.SessionID) {
+	t.show.expect(id)
+	close(t.chosen)
 }
 
 // loginHint says how to log in when that is what is missing.
@@ -285,6 +306,15 @@ func (t *turn) services() error {
 		Agent: t.job.agent.Name, Policy: policy, Ask: t.ask, Decided: t.decided,
 		MissingIsEmpty: missingIsEmpty != nil && *missingIsEmpty,
 		Updated:        func(_ context.Context, n *acp.SessionNotification) error { t.show.update(n); return nil },
+		Limits:         session.Limits{Bytes: maxState},
+	}
+	t.show.title = func(id acp.ToolCallID) string {
+		if st := t.State(t.show.session); st != nil {
+			if c := st.ToolCall(id); c != nil {
+				return c.Title
+			}
+		}
+		return string(id)
 	}
 	switch t.approve {
 	case "all":
@@ -346,6 +376,21 @@ func (t *turn) decided(req *acp.RequestPermissionRequest, outcome acp.RequestPer
 		t.denied.Add(1)
 	}
 	t.show.permission(req, allowed)
+}
+
+// RequestPermission answers for the session of this run alone, like the
+// services for files and terminals do.
+func (t *turn) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
+	if _, err := t.Workspace(ctx, p.SessionID); err != nil {
+		t.denied.Add(1)
+		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: acp.MethodSessionRequestPermission + ": " + err.Error()}
+	}
+	select {
+	case <-t.chosen:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return t.Services.RequestPermission(ctx, p)
 }
 
 // ReadTextFile serves files unless nothing was approved.
