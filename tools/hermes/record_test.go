@@ -1,7 +1,7 @@
 package main
 
 import (
-	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,12 +89,10 @@ func TestAKilledRecorderLeavesAReadableRecording(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cmd := hermes(t, dir, "record", "--out", "r.jsonl", "--", "sh", "-c", `while :; do echo '{"jsonrpc":"2.0","method":"tick"}'; done`)
-	var sink bytes.Buffer
-	cmd.Stdout = &sink
-	if err := cmd.Start(); err != nil {
+	_, out := begin(t, cmd)
+	if _, err := io.CopyN(io.Discard, out, 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(500 * time.Millisecond)
 	cmd.Process.Kill()
 	cmd.Wait()
 	if rec := readRecording(t, filepath.Join(dir, "r.jsonl")); len(rec.Records) == 0 {
