@@ -279,6 +279,29 @@ func TestAFileOutsideTheSessionIsRefused(t *testing.T) {
 	})
 }
 
+func TestAFileSpelledAsADirectoryIsRefused(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		for _, open := range []bool{false, true} {
+			path := filepath.Join(e.cwd(), fmt.Sprintf("s-%v.txt", open))
+			if err := os.WriteFile(path, []byte("old\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if open {
+				e.lua(`vim.cmd.edit(...)`, path)
+			}
+			for _, ending := range []string{"/", "/.", "//", "/./"} {
+				e.lua(`seen = {}`)
+				e.prompt("READ " + path + ending + "\nWRITE " + path + ending + " new")
+				e.is(`select(2, said():gsub("not a directory", ""))`, 2)
+			}
+			if b, err := os.ReadFile(path); err != nil || string(b) != "old\n" {
+				t.Errorf("open=%v: %q, %v", open, b, err)
+			}
+		}
+	})
+}
+
 func TestAWriteTellsBeforeAndAfter(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

@@ -71,7 +71,19 @@ func (w *Workspace) find(path string) (*place, error) {
 	if !ok {
 		return nil, w.outside()
 	}
-	return w.walk(r, names)
+	p, err := w.walk(r, names)
+	if err == nil && spelledAsDir(path) && (p.info == nil || !p.info.IsDir()) {
+		p.close()
+		return nil, ErrNotDir
+	}
+	return p, err
+}
+
+// spelledAsDir reports whether path ends in a separator or in a dot segment, so
+// that only a directory can be meant.
+func spelledAsDir(path string) bool {
+	path = strings.TrimSuffix(path, ".")
+	return path != "" && os.IsPathSeparator(path[len(path)-1])
 }
 
 func (w *Workspace) outside() error {
