@@ -13,81 +13,132 @@ var denied = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs", 
 // runsLater lists, by what they are, the names whose content other programs
 // execute or trust without being asked again. A name is matched wherever it
 // stands in the path, so a directory protects what is in it; a pattern with
-// slashes matches that many names in a row; * and ? are as in path.Match.
+// slashes matches that many names in a row; * and ? are as in path.Match. The
+// names in files match the last name of a path only, because directories of
+// that name are common.
 var runsLater = []struct {
 	what  string
 	names []string
+	files []string
 }{
-	{"editor start-up", []string{
+	{what: "editor start-up", names: []string{
 		".nvim.lua", ".nvimrc", ".exrc", "_exrc", ".vimrc", "_vimrc", ".gvimrc", "_gvimrc", ".lvimrc",
 		".vim", ".nvim", ".lazy.lua", ".neoconf.json", ".luarc.json", ".dir-locals.el", ".emacs", ".emacs.d",
 		".projections.json", "*.code-workspace", ".vscode", ".idea", ".zed", ".fleet", ".sublime-project",
-		"*.sublime-project", ".config/nvim", ".config/vim", ".config/emacs",
+		"*.sublime-project", ".config/nvim", ".config/vim", ".config/emacs", ".local/share/nvim", ".local/state/nvim",
+		".local.vimrc", ".vimspector.json", ".helix",
 	}},
-	{"shell start-up", []string{
-		".envrc", ".profile", ".login", ".logout", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout",
-		".bash_aliases", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc",
+	{what: "shell start-up", names: []string{
+		".envrc", ".envrc.local", ".profile", ".login", ".logout", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout",
+		".bash_aliases", ".bash_completion", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".zlogout", ".kshrc", ".mkshrc", ".cshrc",
 		".tcshrc", ".inputrc", ".config/fish", ".xinitrc", ".xprofile", ".xsession", ".xsessionrc", ".pam_environment",
 		".tmux.conf", ".screenrc", ".config/tmux",
 	}},
-	{"program start-up", []string{
+	{what: "program start-up", names: []string{
 		".gdbinit", ".lldbinit", ".pythonrc", ".pythonrc.py", ".pdbrc", "sitecustomize.py", "usercustomize.py", "*.pth",
-		".irbrc", ".pryrc", ".rprofile", ".sqliterc", ".psqlrc", ".ipython", ".noderc", ".config/autostart",
-		".config/systemd", ".config/environment.d", ".local/bin", "crontab", ".crontab", "launchagents",
+		".irbrc", ".pryrc", ".rprofile", ".sqliterc", ".psqlrc", ".my.cnf", ".ipython", ".noderc", ".ghci", ".guile",
+		".luacheckrc", ".wezterm.lua", ".mailcap", ".curlrc", ".config/autostart", ".config/systemd", ".config/environment.d",
+		".local/bin", "crontab", ".crontab", "launchagents", "library/launchagents",
 	}},
-	{"build", []string{
+	{what: "build", names: []string{
 		"makefile", "gnumakefile", "bsdmakefile", "makefile.*", "*.mk", "cmakelists.txt", "*.cmake", "justfile", ".justfile",
 		"taskfile", "taskfile.yml", "taskfile.yaml", "rakefile", "gemfile", "*.gemspec", "vagrantfile", "dockerfile",
 		"containerfile", "docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml", "build.gradle",
 		"build.gradle.kts", "settings.gradle", "settings.gradle.kts", "gradlew", "mvnw", "pom.xml", "build.rs", "build.zig",
 		"build.xml", "build.sbt", "sconstruct", "wscript", "meson.build", "configure", "build.bazel", "workspace.bazel",
-		"module.bazel", "flake.nix", "shell.nix", "default.nix", "mix.exs", "dune-project", "package.swift", "conanfile.py",
-	}},
-	{"package scripts", []string{
+		"module.bazel", ".bazelrc", "flake.nix", "shell.nix", "default.nix", "mix.exs", "dune-project", "package.swift",
+		"conanfile.py", "tiltfile", "snakefile", "magefile.go",
+	}, files: []string{"build", "workspace"}},
+	{what: "package scripts", names: []string{
 		"package.json", "composer.json", "pyproject.toml", "setup.py", "setup.cfg", "conftest.py", "tox.ini", "noxfile.py",
 		"pytest.ini", "gruntfile.*", "gulpfile.*",
-		".eslintrc.js", ".eslintrc.cjs", ".prettierrc.js", ".babelrc.js", ".pnpmfile.cjs", ".yarn", "deno.json", "deno.jsonc",
+		".eslintrc.js", ".eslintrc.cjs", ".prettierrc.js", ".babelrc", ".babelrc.*", ".mocharc.*", ".pnpmfile.cjs", ".yarn",
+		"deno.json", "deno.jsonc", "astro.config.*", "babel.config.*", "cypress.config.*", "eslint.config.*", "jest.config.*",
+		"karma.conf.*", "metro.config.*", "next.config.*", "nuxt.config.*", "playwright.config.*", "postcss.config.*",
+		"prettier.config.*", "rollup.config.*", "svelte.config.*", "tailwind.config.*", "vite.config.*", "vitest.config.*",
+		"webpack.config.*",
 	}},
-	{"git hooks and attributes", []string{
+	{what: "git hooks and attributes", names: []string{
 		".gitattributes", ".gitmodules", ".gitconfig", ".githooks", ".husky", ".lefthook", "lefthook.yml", ".lefthook.yml",
-		".pre-commit-config.yaml", ".hgrc", ".config/git",
+		".pre-commit-config.yaml", ".overcommit.yml", ".hgrc", ".config/git",
 	}},
-	{"continuous integration", []string{
+	{what: "continuous integration", names: []string{
 		".github", ".gitlab", ".gitlab-ci.yml", ".circleci", ".travis.yml", ".buildkite", ".drone.yml", ".woodpecker",
 		".woodpecker.yml", ".forgejo", ".gitea", ".ci", ".cirrus.yml", ".appveyor.yml", "appveyor.yml", "azure-pipelines.yml",
 		"bitbucket-pipelines.yml", "cloudbuild.yaml", "jenkinsfile", ".teamcity", ".tekton",
 	}},
-	{"tool versions and environments", []string{
+	{what: "tool versions and environments", names: []string{
 		".tool-versions", ".mise.toml", "mise.toml", ".mise", ".nvmrc", ".devcontainer", ".devcontainer.json", ".direnv",
 		".cargo/config", ".cargo/config.toml", "rust-toolchain", "rust-toolchain.toml",
 	}},
-	{"credentials and trust", []string{
-		".ssh", "authorized_keys", ".gnupg", ".netrc", "_netrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".aws", ".azure",
+	{what: "credentials and trust", names: []string{
+		".ssh", "authorized_keys", ".gnupg", ".rhosts", ".netrc", "_netrc", ".npmrc", ".yarnrc", ".yarnrc.yml", ".pypirc", ".aws", ".azure",
 		".config/gcloud", ".kube", ".docker", ".config/pip", "pip.conf", ".git-credentials", ".cargo/credentials.toml", ".m2",
 	}},
-	{"agent configuration", []string{
+	{what: "agent configuration", names: []string{
 		".claude", ".codex", ".gemini", ".cursor", ".opencode", "opencode.json", ".goose", ".qwen", ".kilocode", ".clinerules",
 		".mcp.json", "mcp.json", ".continue", ".aider.conf.yml", ".config/hermes",
 	}},
+	{what: "settings of programs", names: []string{".config"}},
 }
 
-// protection says what is special about a name below a root, nil when nothing.
-func protection(names []string) *ProtectedError {
+// sourced are directories whose scripts Vim and Neovim run by themselves, when
+// what is above them is in their runtime path.
+var sourced = []string{"after", "autoload", "colors", "compiler", "ftdetect", "ftplugin", "indent", "plugin", "syntax"}
+
+// protection says what is special about a path, nil when nothing. The first
+// above names lead to the root.
+func protection(names []string, above int) *ProtectedError {
 	folded := make([]string, len(names))
 	for i, name := range names {
 		folded[i] = fold(name)
-		if slices.Contains(denied, folded[i]) || strings.HasPrefix(folded[i], "git~") {
+	}
+	for i, name := range folded {
+		if slices.Contains(denied, name) && (i >= above || !everyday(name)) || strings.HasPrefix(name, "git~") {
 			return &ProtectedError{Reason: "version control internals", Denied: true}
 		}
 	}
+	folded, above = checkout(folded, above)
+	last := len(folded) - 1
 	for _, group := range runsLater {
 		for _, pattern := range group.names {
-			if matches(pattern, folded) {
+			from := 0
+			if everyday(pattern) {
+				from = above
+			}
+			if matches(pattern, folded[from:]) {
 				return &ProtectedError{Reason: group.what}
+			}
+		}
+		if last >= above && slices.Contains(group.files, folded[last]) {
+			return &ProtectedError{Reason: group.what}
+		}
+	}
+	if last > above && (strings.HasSuffix(folded[last], ".vim") || strings.HasSuffix(folded[last], ".lua")) {
+		for _, dir := range folded[above:last] {
+			if slices.Contains(sourced, dir) {
+				return &ProtectedError{Reason: "editor start-up"}
 			}
 		}
 	}
 	return nil
+}
+
+// everyday reports whether what a pattern matches above a root may be the name
+// of any project, such as "configure".
+func everyday(pattern string) bool {
+	return !strings.HasPrefix(pattern, ".") && !strings.HasPrefix(pattern, "_") && !strings.Contains(pattern, "/")
+}
+
+// checkout drops what leads to a working copy above the root. Agents keep
+// theirs in their own folders, such as .claude/worktrees/NAME.
+func checkout(names []string, above int) ([]string, int) {
+	for i := above - 2; i >= 0; i-- {
+		if names[i] == "worktrees" {
+			return names[i+1:], above - i - 1
+		}
+	}
+	return names, above
 }
 
 func matches(pattern string, names []string) bool {

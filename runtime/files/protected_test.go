@@ -5,6 +5,7 @@ package files
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"unicode"
@@ -24,7 +25,15 @@ func TestNamesThatRunLaterNeedApprovalInEverySpelling(t *testing.T) {
 		.pre-commit-config.yaml .github/workflows/ci.yml .gitlab-ci.yml .circleci/config.yml .travis.yml Jenkinsfile
 		.ci/run .tool-versions .mise.toml .devcontainer/devcontainer.json .cargo/config.toml .ssh/authorized_keys
 		.ssh/config .netrc .npmrc .pypirc .docker/config.json .kube/config .claude/settings.json .mcp.json .codex/config.toml
-		sub/dir/Makefile a/.github/b/c.txt`)
+		sub/dir/Makefile a/.github/b/c.txt
+		.luacheckrc .local.vimrc .vimspector.json vite.config.js vite.config.ts webpack.config.js jest.config.mjs
+		eslint.config.js babel.config.cjs .mocharc.js .mocharc.yml .babelrc .babelrc.json .bazelrc BUILD lib/BUILD WORKSPACE
+		Tiltfile Snakefile magefile.go .envrc.local .bash_completion .overcommit.yml .rhosts .mailcap .helix/config.toml .ghci
+		.guile .config/Code/User/tasks.json .config/sway/config .config/kitty/kitty.conf .config/any/thing .wezterm.lua .curlrc
+		.my.cnf .local/share/nvim/site/plugin/x.lua .local/state/nvim/trust Library/LaunchAgents/x.plist
+		plugin/x.vim plugin/x.lua plugin/sub/x.lua after/plugin/x.vim after/any.lua ftplugin/go.vim ftplugin/go/more.lua
+		ftdetect/x.vim autoload/x.vim autoload/a/b.vim indent/x.lua syntax/x.vim colors/x.vim compiler/x.vim
+		sub/dotfiles/nvim/plugin/x.lua`)
 	if len(names) < 60 {
 		t.Errorf("only %d names", len(names))
 	}
@@ -98,7 +107,10 @@ func TestOrdinaryNamesNeedNoApproval(t *testing.T) {
 	w := open(t, Options{}, t.TempDir())
 	for _, name := range strings.Fields(`main.go README.md src/index.ts git/x .gitignore .github.md github/x make.go
 		Makefile.go.txt/x packages.json package-lock.json lib/setup.go notes.profile ssh/x .editorconfig .env build/x.c
-		tests/conftest_test.py docs/vscode.md .sshx x.mkd git.txt dotgit/.gitkeep`) {
+		tests/conftest_test.py docs/vscode.md .sshx x.mkd git.txt dotgit/.gitkeep
+		plugin/index.js plugins/x.lua plugin/README.md src/plugin/x.lua.txt lua/x.lua lua/plugin.lua vim/x.vim x.lua after.lua
+		build/BUILD.md BUILD_NOTES workspace/x.go build/workspace/x.c config/app.js app.config.ts site.config.js vite.config
+		snake/file worktrees/x.go configs/x Code/x`) {
 		err := w.WriteText(w.Roots()[0]+"/"+name, "x")
 		if strings.HasPrefix(name, "Makefile.") {
 			if !errors.Is(err, ErrProtected) {
@@ -108,6 +120,67 @@ func TestOrdinaryNamesNeedNoApproval(t *testing.T) {
 		}
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The names above the root count as well: a session may begin anywhere.
+func TestASessionInsideAProtectedFolderIsProtected(t *testing.T) {
+	t.Parallel()
+	const denied, asked, free = "denied", "asked", "free"
+	for root, want := range map[string]string{
+		".git": denied, ".git/hooks": denied, ".GIT": denied, "p/.git/modules/m": denied, ".git/worktrees/w": denied, ".hg/store": denied,
+		".svn": denied, "_darcs": denied, ".jj/repo": denied, "ｇｉｔ/.ｇｉｔ": denied,
+		".config/nvim": asked, ".config/nvim/lua": asked, ".CONFIG/Nvim": asked, ".config": asked, ".vim/plugin": asked, ".ssh": asked,
+		".github/workflows": asked, ".claude": asked, ".local/bin": asked, ".local/share/nvim/site/pack/p/start/q": asked,
+		"Library/LaunchAgents": asked, ".vſcode": asked, "p/.husky/_": asked,
+		// A folder with an everyday name is somebody's project.
+		"plain": free, "configure": free, "makefile/x": free, "crontab": free, "cvs/resume": free, "plugin": free, "after/x": free,
+		"build": free, "workspace/p": free, "git": free, "github/p": free, "config/nvim": free, ".local/src": free, ".cache/p": free,
+		// A checkout that an agent works in is a project, wherever the agent keeps it.
+		".claude/worktrees/w": free, ".cursor/worktrees/p/w": free, ".claude/worktrees/w/.git": denied,
+	} {
+		base, err := filepath.EvalSymlinks(t.TempDir())
+		must(t, err)
+		dir := filepath.Join(base, "home", filepath.FromSlash(root))
+		must(t, os.MkdirAll(dir, 0o755))
+		link := filepath.Join(base, "link")
+		must(t, os.Symlink(dir, link))
+		moved := filepath.Join(base, "moved")
+		must(t, os.Mkdir(moved, 0o755))
+		for _, at := range []string{dir, link} { // the root as it is, and under a harmless name
+			w := open(t, Options{}, at)
+			name := filepath.Join(at, "init.lua")
+			err := w.WriteText(name, "x")
+			loc, resolveErr := w.Resolve(name)
+			must(t, resolveErr)
+			approved := w.WriteApproved(loc, "x")
+			got := free
+			if p := (*ProtectedError)(nil); errors.As(err, &p) {
+				got = asked
+				if p.Denied {
+					got = denied
+				}
+			} else if err != nil {
+				t.Errorf("%s: %v", root, err)
+			}
+			if (loc.Protected() == nil) != (got == free) || (approved == nil) != (got != denied) {
+				t.Errorf("%s: wrote %v, approved %v, resolved %v", root, err, approved, loc.Protected())
+			}
+			if got != want {
+				t.Errorf("a session in %s (%s): %s, want %s", root, filepath.Base(at), got, want)
+			}
+			w.Close()
+		}
+		// The other way round: a protected name that leads to a harmless folder.
+		if want == free {
+			continue
+		}
+		must(t, os.RemoveAll(dir))
+		must(t, os.Symlink(moved, dir))
+		w := open(t, Options{}, dir)
+		if err := w.WriteText(filepath.Join(dir, "init.lua"), "x"); !errors.Is(err, ErrProtected) {
+			t.Errorf("a session in %s, which is a link: %v", root, err)
 		}
 	}
 }

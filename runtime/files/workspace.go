@@ -129,13 +129,22 @@ type Location struct {
 }
 
 // Protected returns a *ProtectedError when writing here needs the approval of
-// the user or is denied, and nil otherwise.
+// the user or is denied, and nil otherwise. The names that lead to the root
+// count as well, as they are configured and with links resolved.
 func (l Location) Protected() error {
-	if p := protection(strings.Split(filepath.ToSlash(l.Name), "/")); p != nil {
-		p.Name = l.Name
-		return p
+	var found *ProtectedError
+	for _, path := range []string{l.Path, l.Real} {
+		names, below := split(path), split(l.Name)
+		p := protection(names, len(names)-len(below))
+		if p != nil && (found == nil || p.Denied) {
+			found = p
+		}
 	}
-	return nil
+	if found == nil {
+		return nil
+	}
+	found.Name = l.Name
+	return found
 }
 
 // Resolve applies the rules of the workspace to the path of a file without
