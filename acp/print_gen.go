@@ -3,7 +3,9 @@
 package acp
 
 import (
+	"fmt"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"io"
 	"log/slog"
 )
 
@@ -218,6 +220,11 @@ func (v EnvVariable) String() string {
 // LogValue implements slog.LogValuer with String.
 func (v EnvVariable) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v EnvVariable) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.
@@ -568,6 +575,11 @@ func (v AuthMethodTerminal) String() string {
 // LogValue implements slog.LogValuer with String.
 func (v AuthMethodTerminal) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v AuthMethodTerminal) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.
@@ -1150,6 +1162,11 @@ func (v HTTPHeader) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v HTTPHeader) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
+}
+
 // String returns v as text for people: no secrets, and long values cut.
 func (v MCPServerHTTP) String() string {
 	return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets)
@@ -1402,12 +1419,17 @@ func (v KillTerminalResponse) LogValue() slog.Value {
 
 // String returns v as text for people: no secrets, and long values cut.
 func (v CreateElicitationResponse) String() string {
-	return jx.Print("CreateElicitationResponse", v.AppendJSON(nil), secrets)
+	return jx.Print("CreateElicitationResponse", v.AppendJSON(nil), secrets, "content")
 }
 
 // LogValue implements slog.LogValuer with String.
 func (v CreateElicitationResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v CreateElicitationResponse) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.
@@ -1432,7 +1454,7 @@ func (v CreateElicitationResponseCancel) LogValue() slog.Value {
 
 // String returns v as text for people: no secrets, and long values cut.
 func (v CreateElicitationResponseOther) String() string {
-	return jx.Print("CreateElicitationResponseOther", v.AppendJSON(nil), secrets)
+	return jx.Print("CreateElicitationResponseOther", v.AppendJSON(nil), secrets, "content")
 }
 
 // LogValue implements slog.LogValuer with String.
@@ -1440,14 +1462,24 @@ func (v CreateElicitationResponseOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
+}
+
 // String returns v as text for people: no secrets, and long values cut.
 func (v ElicitationAcceptAction) String() string {
-	return jx.Print("ElicitationAcceptAction", v.AppendJSON(nil), secrets)
+	return jx.Print("ElicitationAcceptAction", v.AppendJSON(nil), secrets, "content")
 }
 
 // LogValue implements slog.LogValuer with String.
 func (v ElicitationAcceptAction) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.

@@ -2299,7 +2299,8 @@ type CreateElicitationResponseOther struct {
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationAcceptAction struct {
-	// Values by field name, as the form asks. Absent or null: none, as for web pages.
+	// Values by field name, as the form asks. Absent or null: none, as for web pages. Never
+	// printed by String.
 	Content map[string]ElicitationContentValue `json:"content,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`

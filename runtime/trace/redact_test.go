@@ -25,7 +25,7 @@ var canaries = []struct {
 	{"permission for a command", "zz99yy88", `{"jsonrpc":"2.0","id":1,"method":"session/request_permission","params":{"title":"t","subject":{"type":"command","command":"A_TOKEN=SECRET make","cwd":"/w"}}}`},
 	{"SetProviderRequest.headers", canary, `{"jsonrpc":"2.0","id":1,"method":"providers/set","params":{"id":"p","headers":{"X-Thing":"SECRET"}}}`},
 	{"environment of a terminal", canary, `{"jsonrpc":"2.0","id":3,"method":"terminal/create","params":{"sessionId":"s","command":"x","env":[{"value":"SECRET","name":"A"}]}}`},
-	{"answer to an elicitation", canary, `{"jsonrpc":"2.0","id":3,"result":{"action":"accept","content":{"answer":"SECRET"}}}`},
+	{"ElicitationAcceptAction.content", canary, `{"jsonrpc":"2.0","id":3,"result":{"action":"accept","content":{"answer":"SECRET"}}}`},
 	{"numeric answer to an elicitation", "987654", `{"jsonrpc":"2.0","id":3,"result":{"action":"accept","content":{"pin":SECRET}}}`},
 	{"name in _meta", canary, `{"jsonrpc":"2.0","id":1,"method":"authenticate","params":{"methodId":"k","_meta":{"gateway":{"api-key":"SECRET"}}}}`},
 	{"name in raw input", canary, `{"jsonrpc":"2.0","method":"session/update","params":{"update":{"rawInput":{"userPassword":["SECRET"]}}}}`},

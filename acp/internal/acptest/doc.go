@@ -5,7 +5,6 @@ package acptest
 
 import (
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"testing"
 
@@ -25,7 +24,7 @@ type Codec = func([]byte) ([]byte, []Violation, error)
 // Violation is acp.Violation.
 type Violation struct{ Pointer, Rule, Message string }
 
-// Of is the codec of a type with methods for it. It calls String on the
+// Of is the codec of a type with methods for it. It prints the value on the
 // way, which must cope with everything that decodes.
 func Of[T any, P interface {
 	*T
@@ -37,8 +36,8 @@ func Of[T any, P interface {
 		if err := P(&v).UnmarshalJSON(b); err != nil {
 			return nil, nil, err
 		}
-		if s, ok := any(v).(fmt.Stringer); ok {
-			_ = s.String()
+		if err := discreet(b, v, &v, []T{v}, []*T{&v}, map[string]T{"k": v}, struct{ Member T }{v}); err != nil {
+			return nil, nil, err
 		}
 		var found []Violation
 		if check := reflect.ValueOf(&v).MethodByName("Check"); check.IsValid() {
@@ -56,6 +55,9 @@ func OfUnion[T any, V ~struct{ Pointer, Rule, Message string }](decode func([]by
 	return func(b []byte) ([]byte, []Violation, error) {
 		v, err := decode(b)
 		if err != nil {
+			return nil, nil, err
+		}
+		if err := discreet(b, v, []T{v}, map[string]T{"k": v}, struct{ Member T }{v}); err != nil {
 			return nil, nil, err
 		}
 		var found []Violation
@@ -112,6 +114,7 @@ func Run(t *testing.T, p Package) {
 	t.Run("StrictMembersAreNotRepaired", k.testStrict)
 	t.Run("OneLeafChangesOneThing", k.testOneLeaf)
 	t.Run("RequiredMembersAreRequired", k.testRequired)
+	t.Run("NothingPrintsSecrets", k.testSecrets)
 	t.Run("MessagesDecodeThroughTheProtocol", k.testProtocol)
 	t.Run("WhatIsBuiltIsSentWholeOrNotAtAll", k.testBuilt)
 	t.Run("MistakesAreFoundInTheSamePlace", k.testPlaces)

@@ -16,6 +16,7 @@ type kit struct {
 	doc     *schema.Document
 	patches map[string]bool
 	strict  map[string]bool
+	secrets map[string]bool
 }
 
 func (k *kit) readOverlay(t *testing.T) {
@@ -28,14 +29,21 @@ func (k *kit) readOverlay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var strict []string
-	if err := json.Unmarshal(quirks["strict"], &strict); err != nil {
+	k.strict = k.marked(t, quirks["strict"])
+	k.secrets = k.marked(t, quirks["secrets"])
+}
+
+// marked reads a list of members, of whatever version.
+func (k *kit) marked(t *testing.T, list json.RawMessage) map[string]bool {
+	var members []string
+	if err := json.Unmarshal(list, &members); err != nil {
 		t.Fatal(err)
 	}
-	k.strict = map[string]bool{}
-	for _, m := range strict {
-		k.strict[m] = true
+	set := map[string]bool{}
+	for _, m := range members {
+		set[m] = true
 	}
+	return set
 }
 
 // values makes random values that a schema allows. Beside each value goes what
@@ -47,6 +55,8 @@ type values struct {
 	bad   int  // one in bad members with a rule for bad values gets one; 0: none
 	nulls bool // members that may be null sometimes are
 	extra bool // objects get members that nobody declares
+
+	planted map[string]int // nil, or secret members get a canary and are counted here
 }
 
 func (k *kit) values(seed uint64) *values {
@@ -151,10 +161,11 @@ func (g *values) members(owner string, n *schema.Node, out pair, depth int) {
 	for _, k := range ps.Keys {
 		p := ps.Obj[k]
 		must := slices.Contains(required, k)
-		if !must && (depth >= tooDeep || g.r.IntN(2) == 0) {
+		key := owner + "." + k
+		wanted := must || g.planted != nil && g.kit.secrets[key]
+		if !wanted && (depth >= tooDeep || g.r.IntN(2) == 0) {
 			continue
 		}
-		key := owner + "." + k
 		if p.Has("const") {
 			in[k] = parse(p.Get("const").JSON())
 			want[k] = in[k]
@@ -167,6 +178,10 @@ func (g *values) members(owner string, n *schema.Node, out pair, depth int) {
 			continue
 		}
 		v := g.value(owner, p, depth+1)
+		if g.planted != nil && g.kit.secrets[key] {
+			v = same(withCanary(v.in))
+			g.planted[key]++
+		}
 		if p.Has("default") && p.Get("default").JSON() == "false" { // false is written as absence
 			v = same(true)
 		}

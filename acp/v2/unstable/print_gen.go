@@ -3,7 +3,9 @@
 package unstable
 
 import (
+	"fmt"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"io"
 	"log/slog"
 )
 
@@ -722,12 +724,17 @@ func (v ProvidersCapabilities) LogValue() slog.Value {
 
 // String returns v as text for people: no secrets, and long values cut.
 func (v AuthMethodOther) String() string {
-	return jx.Print("AuthMethodOther", v.AppendJSON(nil), secrets)
+	return jx.Print("AuthMethodOther", v.AppendJSON(nil), secrets, "env")
 }
 
 // LogValue implements slog.LogValuer with String.
 func (v AuthMethodOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v AuthMethodOther) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.
@@ -740,6 +747,11 @@ func (v EnvVariable) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v EnvVariable) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
+}
+
 // String returns v as text for people: no secrets, and long values cut.
 func (v AuthMethodTerminal) String() string {
 	return jx.Print("AuthMethodTerminal", v.AppendJSON(nil), secrets, "env")
@@ -748,6 +760,11 @@ func (v AuthMethodTerminal) String() string {
 // LogValue implements slog.LogValuer with String.
 func (v AuthMethodTerminal) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v AuthMethodTerminal) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.
@@ -1780,6 +1797,11 @@ func (v SetProviderRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v SetProviderRequest) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
+}
+
 // String returns v as text for people: no secrets, and long values cut.
 func (v DisableProviderRequest) String() string {
 	return jx.Print("DisableProviderRequest", v.AppendJSON(nil), secrets)
@@ -1838,6 +1860,11 @@ func (v HTTPHeader) String() string {
 // LogValue implements slog.LogValuer with String.
 func (v HTTPHeader) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v HTTPHeader) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.
@@ -2102,12 +2129,17 @@ func (v SelectedPermissionOutcome) LogValue() slog.Value {
 
 // String returns v as text for people: no secrets, and long values cut.
 func (v CreateElicitationResponse) String() string {
-	return jx.Print("CreateElicitationResponse", v.AppendJSON(nil), secrets)
+	return jx.Print("CreateElicitationResponse", v.AppendJSON(nil), secrets, "content")
 }
 
 // LogValue implements slog.LogValuer with String.
 func (v CreateElicitationResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v CreateElicitationResponse) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.
@@ -2132,7 +2164,7 @@ func (v CreateElicitationResponseCancel) LogValue() slog.Value {
 
 // String returns v as text for people: no secrets, and long values cut.
 func (v CreateElicitationResponseOther) String() string {
-	return jx.Print("CreateElicitationResponseOther", v.AppendJSON(nil), secrets)
+	return jx.Print("CreateElicitationResponseOther", v.AppendJSON(nil), secrets, "content")
 }
 
 // LogValue implements slog.LogValuer with String.
@@ -2140,14 +2172,24 @@ func (v CreateElicitationResponseOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
+}
+
 // String returns v as text for people: no secrets, and long values cut.
 func (v ElicitationAcceptAction) String() string {
-	return jx.Print("ElicitationAcceptAction", v.AppendJSON(nil), secrets)
+	return jx.Print("ElicitationAcceptAction", v.AppendJSON(nil), secrets, "content")
 }
 
 // LogValue implements slog.LogValuer with String.
 func (v ElicitationAcceptAction) LogValue() slog.Value {
 	return slog.StringValue(v.String())
+}
+
+// Format implements fmt.Formatter with String, whatever the verb.
+func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) {
+	io.WriteString(s, v.String())
 }
 
 // String returns v as text for people: no secrets, and long values cut.

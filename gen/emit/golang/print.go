@@ -1,7 +1,9 @@
 package golang
 
 import (
+	"slices"
 	"sort"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -9,8 +11,9 @@ import (
 )
 
 // printers emits String and LogValue. They print JSON without secrets and cut
-// what is long; both have value receivers, so that a struct prints the same
-// way inside another one, and in a list.
+// what is long. Both have value receivers, so that a struct prints the same way
+// inside another one, and in a list. A struct with a secret member of its own
+// also gets Format, because fmt does not call String for %#v and %d.
 func (g *gen) printers(f *jen.File) {
 	secrets := g.secretPositions()
 	comment(f, "secrets are the positions that are never printed.")
@@ -20,50 +23,67 @@ func (g *gen) printers(f *jen.File) {
 		}
 	})
 	g.structs(func(s structType) {
-		args := []jen.Code{jen.Lit(s.name), jen.Id("v").Dot("AppendJSON").Call(jen.Nil()), jen.Id("secrets")}
-		for _, m := range g.secretMembers(s) {
-			args = append(args, jen.Lit(m))
-		}
-		g.printer(f, jen.Id("v").Id(s.name), args)
+		g.printer(f, s.name, jen.Id("v").Dot("AppendJSON").Call(jen.Nil()), g.secretMembers(s))
 	})
 	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
 		for _, a := range g.arms[n] {
 			if a.alias != "" && !a.value {
-				g.printer(f, jen.Id("v").Id(a.name), []jen.Code{jen.Lit(a.name), line("(*%s)(&v).AppendJSON(nil)", a.alias), jen.Id("secrets")})
+				g.printer(f, a.name, line("(*%s)(&v).AppendJSON(nil)", a.alias), secretsOf(g.objectFields(a.v.Ref)))
 			}
 		}
 	})
 }
 
-func (g *gen) printer(f *jen.File, recv *jen.Statement, args []jen.Code) {
-	comment(f, "String returns v as text for people: no secrets, and long values cut.")
-	f.Func().Params(recv.Clone()).Id("String").Params().String().Block(jen.Return(g.in("Print").Call(args...)))
-	comment(f, "LogValue implements slog.LogValuer with String.")
-	f.Func().Params(recv).Id("LogValue").Params().Qual("log/slog", "Value").Block(
+// printer emits the methods of one type, given its JSON and the secret members
+// of that.
+func (g *gen) printer(f *jen.File, name string, text jen.Code, hidden []string) {
+	args := []jen.Code{jen.Lit(name), text, jen.Id("secrets")}
+	for _, m := range hidden {
+		args = append(args, jen.Lit(m))
+	}
+	method := func(doc string) *jen.Statement {
+		comment(f, doc)
+		return f.Func().Params(jen.Id("v").Id(name)).Id(strings.Fields(doc)[0])
+	}
+	method("String returns v as text for people: no secrets, and long values cut.").
+		Params().String().Block(jen.Return(g.in("Print").Call(args...)))
+	method("LogValue implements slog.LogValuer with String.").
+		Params().Qual("log/slog", "Value").Block(
 		jen.Return(jen.Qual("log/slog", "StringValue").Call(jen.Id("v").Dot("String").Call())))
+	if len(hidden) > 0 {
+		method("Format implements fmt.Formatter with String, whatever the verb.").
+			Params(jen.Id("s").Qual("fmt", "State"), jen.Id("_").Rune()).Block(
+			jen.Qual("io", "WriteString").Call(jen.Id("s"), jen.Id("v").Dot("String").Call()))
+	}
 }
 
-// secretMembers lists the secret members that can stand in the object that s is.
+// secretMembers lists the secret members that can stand in the object that s
+// is. A variant that this version does not know may have those of all others.
 func (g *gen) secretMembers(s structType) []string {
-	var out []string
-	add := func(fields []*ir.Field) {
-		for _, m := range fields {
-			if m.Secret {
-				out = append(out, m.Wire)
+	fields := append([]*ir.Field(nil), s.fields...)
+	if s.union != nil {
+		for _, v := range variants(s.union) {
+			fields = append(fields, v.Fields...)
+			if v.Ref != "" {
+				fields = append(fields, g.objectFields(v.Ref)...)
 			}
 		}
 	}
-	add(s.fields)
-	if s.union != nil {
-		for _, v := range variants(s.union) {
-			add(v.Fields)
-			if v.Ref != "" {
-				add(g.objectFields(v.Ref))
-			}
+	if s.other != "" {
+		fields = append(fields, g.objectFields(s.of.Name)...)
+	}
+	return secretsOf(fields)
+}
+
+func secretsOf(fields []*ir.Field) []string {
+	var out []string
+	for _, m := range fields {
+		if m.Secret {
+			out = append(out, m.Wire)
 		}
 	}
 	sort.Strings(out)
-	return out
+	return slices.Compact(out)
 }
 
 // objectFields lists the members that an object of a definition can have: its
