@@ -110,13 +110,27 @@ func (s *Services) CreateTerminal(ctx context.Context, p *acp.CreateTerminalRequ
 	if err != nil {
 		return nil, err
 	}
-	id, err := m.Create(ctx, terminal.Request{
-		Command: p.Command, Args: p.Args, Env: p.Env, Dir: p.Cwd.Or(""), OutputLimit: p.OutputByteLimit,
-	})
+	id, err := m.Create(ctx, commandOf(p))
 	if err != nil {
 		return nil, answer("terminal/create", err)
 	}
 	return &acp.CreateTerminalResponse{TerminalID: id}, nil
+}
+
+// Command works out what CreateTerminal would run for p, without asking anybody
+// or running it, to compare it with what ApproveCommand gets to see.
+func (s *Services) Command(ctx context.Context, p *acp.CreateTerminalRequest) (*terminal.Command, error) {
+	m, err := s.terminals(ctx, "terminal/create", p.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	return m.Command(commandOf(p))
+}
+
+func commandOf(p *acp.CreateTerminalRequest) terminal.Request {
+	return terminal.Request{
+		Command: p.Command, Args: p.Args, Env: p.Env, Dir: p.Cwd.Or(""), OutputLimit: p.OutputByteLimit,
+	}
 }
 
 // TerminalOutput returns the output kept and, once the command has ended, how.

@@ -69,8 +69,8 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// command works out what a request runs, without starting anything.
-func (m *Manager) command(req Request) (*Command, error) {
+// Command works out what a request runs, without starting anything.
+func (m *Manager) Command(req Request) (*Command, error) {
 	if err := check(req); err != nil {
 		return nil, err
 	}

@@ -43,11 +43,11 @@ func TestAShellRunsOnlyWholeLines(t *testing.T) {
 		{"no-such-program", nil, "", false},
 	} {
 		req := Request{Command: c.command, Args: c.args, Dir: dir}
-		got, err := m.command(req)
+		got, err := m.Command(req)
 		if (err != nil) != (c.want == "") || err == nil && (got.String() != c.want || got.Shell != c.shell) {
 			t.Errorf("%q %q: %v, %v; want %s", c.command, c.args, got, err, c.want)
 		}
-		if got, err := never.command(req); c.shell && err == nil {
+		if got, err := never.Command(req); c.shell && err == nil {
 			t.Errorf("%q: a shell where there must be none: %v", c.command, got)
 		}
 	}
@@ -60,7 +60,7 @@ func TestRelativePathEntriesArePassedOver(t *testing.T) {
 	}
 	t.Setenv("PATH", ".:"+":"+os.Getenv("PATH"))
 	t.Chdir(dir)
-	if c, err := New(Options{}).command(Request{Command: "hermes-trap", Dir: dir}); err == nil {
+	if c, err := New(Options{}).Command(Request{Command: "hermes-trap", Dir: dir}); err == nil {
 		t.Errorf("found %s", c.Path)
 	}
 }
@@ -76,13 +76,13 @@ func TestEnvironmentOfTheRequestIsChecked(t *testing.T) {
 		"GIT_SSH_COMMAND": true, "GIT_CONFIG_COUNT": true, "PROMPT_COMMAND": true, "IFS": true, "PATH": true, "VIMINIT": true,
 		"": true, "A=B": true, "A\x00": true,
 	} {
-		_, err := m.command(Request{Command: "true", Env: []acp.EnvVariable{{Name: name, Value: "x"}}})
+		_, err := m.Command(Request{Command: "true", Env: []acp.EnvVariable{{Name: name, Value: "x"}}})
 		if (err != nil) != refused || refused && !errors.Is(err, ErrEnv) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
 	for _, vars := range [][]acp.EnvVariable{{{Name: "A", Value: "1"}, {Name: "A", Value: "2"}}, {{Name: "A", Value: "\x00"}}} {
-		if _, err := m.command(Request{Command: "true", Env: vars}); !errors.Is(err, ErrEnv) {
+		if _, err := m.Command(Request{Command: "true", Env: vars}); !errors.Is(err, ErrEnv) {
 			t.Errorf("%v: %v", vars, err)
 		}
 	}

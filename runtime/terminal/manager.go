@@ -128,7 +128,7 @@ func (m *Manager) Create(ctx context.Context, req Request) (acp.TerminalID, erro
 }
 
 func (m *Manager) create(ctx context.Context, req Request) (acp.TerminalID, error) {
-	cmd, err := m.command(req)
+	cmd, err := m.Command(req)
 	if err != nil {
 		return "", err
 	}
