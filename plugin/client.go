@@ -64,6 +64,7 @@ type question struct {
 	event   string // name of the autocommand
 	method  string
 	session acp.SessionID
+	alone   bool // it belongs to no session
 	data    *object
 	refused string          // why the default must not serve it; empty for no reason
 	user    bool            // a person answers it, so the session is shown as waiting
@@ -82,7 +83,7 @@ func (k *client) question(method string, id acp.SessionID, params acp.Appender) 
 func (k *client) ask(ctx context.Context, q question) (answer, error) {
 	c := k.conn
 	var s *session
-	if q.session != "" {
+	if !q.alone {
 		var err error
 		if s, err = c.await(ctx, q.session); err != nil {
 			return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": " + err.Error()}
@@ -146,7 +147,7 @@ func answered[T any, P message[T]](ctx context.Context, k *client, q question, b
 // ExtRequest puts a method outside the protocol to Neovim.
 func (k *client) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	q := question{
-		event: eventExtRequest, method: method,
+		event: eventExtRequest, method: method, alone: true,
 		data: new(object).str("method", method).raw("params", params),
 	}
 	v, err := k.ask(ctx, q)

@@ -15,15 +15,18 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 	}
 	raw := p.AppendJSON(nil)
 	var scope struct {
-		Mode      string        `json:"mode"`
-		SessionID acp.SessionID `json:"sessionId"`
+		Mode      string         `json:"mode"`
+		SessionID *acp.SessionID `json:"sessionId"` // nil: it is about a request
 	}
 	if err := json.Unmarshal(raw, &scope); err != nil {
 		return nil, acp.InvalidParams(acp.MethodElicitationCreate, err)
 	}
 	q := question{
 		event: requestEvent(acp.MethodElicitationCreate, scope.Mode), method: acp.MethodElicitationCreate,
-		session: scope.SessionID, data: from(raw), user: true,
+		alone: scope.SessionID == nil, data: from(raw), user: true,
+	}
+	if !q.alone {
+		q.session = *scope.SessionID
 	}
 	v, err := k.ask(ctx, q)
 	if err != nil {
