@@ -332,6 +332,16 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			Options: []acp.PermissionOption{{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce}},
 		})
 		return a.report(ctx, id, "MAYRUN", r, err)
+	case "SHOW": // asks about a call that executes, with its raw input
+		r, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: "t3", Kind: acp.Some(acp.ToolKindExecute), RawInput: json.RawMessage(rest)},
+			Options: []acp.PermissionOption{
+				{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce},
+				{OptionID: "always", Name: "Always", Kind: acp.PermissionOptionKindAllowAlways},
+				{OptionID: "no", Name: "No", Kind: acp.PermissionOptionKindRejectOnce},
+			},
+		})
+		return a.report(ctx, id, "SHOW", r, err)
 	case "CALL": // any method with any params
 		method, params, _ := strings.Cut(rest, " ")
 		var r acp.Raw

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -40,23 +41,60 @@ type permissions struct {
 	Remember string            `json:"remember"` // file of the rules that are kept; empty: none is
 }
 
-// runAccess is whether agents may run commands: true, false or "ask". The zero
-// value is true.
-type runAccess struct{ off, ask bool }
+// runAccess is whether agents may run commands here. The zero value leaves it to
+// the wider setting.
+type runAccess string
+
+const (
+	runFreely runAccess = "true"
+	runAsked  runAccess = "ask"
+	runNever  runAccess = "false"
+)
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (a *runAccess) UnmarshalJSON(b []byte) error {
 	switch string(b) {
-	case "true", "null":
-		*a = runAccess{}
-	case "false":
-		*a = runAccess{off: true}
+	case "null":
+		*a = ""
+	case "true", "false":
+		*a = runAccess(b)
 	case `"ask"`:
-		*a = runAccess{ask: true}
+		*a = runAsked
 	default:
 		return fmt.Errorf(`terminal_access must be true, false or "ask", not %s`, b)
 	}
 	return nil
+}
+
+// runAccess says whether the agent may run commands here. What is off is off for
+// all. Otherwise the agent's own setting counts. Without one, an agent that runs
+// elsewhere needs the user's word for each command, because it can run nothing
+// here by itself.
+func (c *connection) runAccess() runAccess {
+	all := c.host.permissions().Terminal
+	switch {
+	case all == runNever:
+		return runNever
+	case c.cmd.Terminal != "":
+		return c.cmd.Terminal
+	case c.cmd.runsElsewhere():
+		return runAsked
+	}
+	return cmp.Or(all, runFreely)
+}
+
+// carriers are programs that run another one on another machine, in a container
+// or sandbox, or as another user.
+var carriers = []string{
+	"ssh", "docker", "podman", "nerdctl", "kubectl", "oc", "lxc", "incus", "limactl", "multipass", "vagrant", "wsl", "devcontainer",
+	"distrobox", "distrobox-enter", "toolbox", "apptainer", "singularity", "flatpak", "systemd-nspawn", "machinectl", "runsc",
+	"bwrap", "firejail", "chroot", "nsenter", "unshare", "sandbox-exec", "sudo", "doas", "su", "runuser",
+}
+
+// runsElsewhere reports whether the agent is known not to run here as the user.
+func (c command) runsElsewhere() bool {
+	program := strings.TrimSuffix(strings.ToLower(filepath.Base(c.Command)), ".exe")
+	return c.isRemote() || slices.Contains(carriers, program)
 }
 
 func on(p *bool) bool { return p == nil || *p }
@@ -93,8 +131,9 @@ type command struct {
 	InheritEnv bool     `json:"inherit_env"`
 
 	remote
-	Quirks    quirks `json:"quirks"`
-	Reconnect *bool  `json:"reconnect"` // in place of config.Reconnect
+	Quirks    quirks    `json:"quirks"`
+	Reconnect *bool     `json:"reconnect"`       // in place of config.Reconnect
+	Terminal  runAccess `json:"terminal_access"` // in place of permissions.Terminal
 
 	Install string `json:"-"` // what to do when the program is missing
 }
@@ -131,6 +170,7 @@ func (c command) over(o command) command {
 	}
 	c.remote = c.remote.over(o.remote)
 	c.Reconnect = cmp.Or(o.Reconnect, c.Reconnect)
+	c.Terminal = cmp.Or(o.Terminal, c.Terminal)
 	c.Quirks = c.Quirks.over(o.Quirks)
 	if o.Args != nil {
 		c.Args = o.Args
@@ -199,11 +239,12 @@ func (h *Host) setup(c config) error {
 	return nil
 }
 
-// capabilities says to agents what this client does for them.
-func (p permissions) capabilities() *acp.ClientCapabilities {
+// capabilities says what this client does for an agent that may run commands as
+// access says.
+func (p permissions) capabilities(access runAccess) *acp.ClientCapabilities {
 	c := &acp.ClientCapabilities{
 		Fs:       &acp.FileSystemCapabilities{ReadTextFile: on(p.Read), WriteTextFile: on(p.Write)},
-		Terminal: !p.Terminal.off,
+		Terminal: access != runNever,
 		Session: &acp.ClientSessionCapabilities{
 			Compaction:    &acp.CompactionCapabilities{},
 			ConfigOptions: &acp.SessionConfigOptionsCapabilities{Boolean: &acp.BooleanConfigOptionCapabilities{}},

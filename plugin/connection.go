@@ -358,9 +358,9 @@ func (h *Host) permissions() permissions {
 	return h.config.Permissions
 }
 
-func (h *Host) initialize() *acp.InitializeRequest {
+func (c *connection) initialize() *acp.InitializeRequest {
 	return &acp.InitializeRequest{
-		ClientCapabilities: h.permissions().capabilities(),
-		ClientInfo:         &acp.Implementation{Name: "hermes.nvim", Title: acp.Some("Hermes"), Version: h.version},
+		ClientCapabilities: c.host.permissions().capabilities(c.runAccess()),
+		ClientInfo:         &acp.Implementation{Name: "hermes.nvim", Title: acp.Some("Hermes"), Version: c.host.version},
 	}
 }

@@ -98,15 +98,18 @@ func (k *client) approveProtected(ctx context.Context, p *acp.WriteTextFileReque
 	if !errors.As(err, &protected) || protected.Denied {
 		return err
 	}
-	allowed, askErr := k.allowed(ctx, p.SessionID, acp.ToolCallUpdate{
+	// No rule answers: one for edits was not made for files that others run or trust.
+	choice, askErr := k.askItself(ctx, ownQuestion(p.SessionID, acp.ToolCallUpdate{
 		Title:   acp.Some("Write " + loc.Name + ", " + protected.Reason),
 		Kind:    acp.Some(acp.ToolKindEdit),
 		Content: []acp.ToolCallContent{&acp.Diff{Path: p.Path, NewText: p.Content}},
-	}, "Write it", "Leave it")
+	},
+		acp.PermissionOption{OptionID: optionAllow, Name: "Write it", Kind: acp.PermissionOptionKindAllowOnce},
+		acp.PermissionOption{OptionID: optionReject, Name: "Leave it", Kind: acp.PermissionOptionKindRejectOnce}))
 	if askErr != nil {
 		return askErr
 	}
-	if allowed {
+	if choice == optionAllow {
 		return nil
 	}
 	return err

@@ -28,7 +28,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 	opts := redial.Options{
 		Dial: c.reach,
 		Versions: []runtime.ClientVersion{{
-			Protocol: acp.V1, Params: c.host.initialize(), Handler: handler{acp.ClientSide(&client{conn: c}), c},
+			Protocol: acp.V1, Params: c.initialize(), Handler: handler{acp.ClientSide(&client{conn: c}), c},
 		}},
 		Conn: runtime.Options{
 			// What waits here waits for Neovim, behind the queue.

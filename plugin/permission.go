@@ -3,19 +3,18 @@ package plugin
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
-	history "github.com/hermes-nvim/hermes/runtime/session"
-	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
 // RequestPermission answers by the user's rules, or asks the user for the agent.
 func (k *client) RequestPermission(ctx context.Context, p *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	s, err := k.conn.await(ctx, p.SessionID)
-	execute := err == nil && s.isExecute(p.ToolCall) // as of now: what the user will see
+	var shown approval
+	if err == nil {
+		shown = s.shown(ctx, p.ToolCall)
+	}
 	choice, ruled := k.ruled(s, p)
 	if !ruled {
 		if choice, err = k.permission(ctx, p); err != nil {
@@ -25,8 +24,8 @@ func (k *client) RequestPermission(ctx context.Context, p *acp.RequestPermission
 	outcome := acp.RequestPermissionOutcome(&acp.RequestPermissionOutcomeCancelled{})
 	if choice != nil {
 		outcome = &acp.SelectedPermissionOutcome{OptionID: choice.OptionID}
-		if execute && !ruled { // a rule is about this call alone
-			s.noteAllowed(choice.Kind)
+		if !ruled && allows(choice) { // a rule is about this call alone
+			s.approve(shown)
 		}
 	}
 	return &acp.RequestPermissionResponse{Outcome: outcome}, nil
@@ -82,101 +81,33 @@ func permissionChoice(p *acp.RequestPermissionRequest, v answer) (*acp.Permissio
 	return nil, fmt.Errorf("there is no option %q", selected.OptionID)
 }
 
-// allowed puts a question of the host itself to the user.
-func (k *client) allowed(ctx context.Context, id acp.SessionID, call acp.ToolCallUpdate, yes, no string) (bool, error) {
-	if !on(k.conn.host.permissions().Requests) {
-		return false, errNobodyAsked
-	}
-	p := &acp.RequestPermissionRequest{
-		SessionID: id,
-		ToolCall:  call,
-		Options: []acp.PermissionOption{
-			{OptionID: "allow", Name: yes, Kind: acp.PermissionOptionKindAllowOnce},
-			{OptionID: "reject", Name: no, Kind: acp.PermissionOptionKindRejectOnce},
-		},
-	}
-	// No agent can have said anything about a call of that name.
-	p.ToolCall.ToolCallID = acp.ToolCallID("hermes:" + rand.Text())
-	if s, err := k.conn.session(id); err == nil && call.Kind.Or("") == acp.ToolKindExecute {
-		// A rule for edits was not made for files that others run or trust.
-		if choice, ruled := k.ruled(s, p); ruled {
-			return choice != nil && choice.OptionID == "allow", nil
-		}
-	}
-	choice, err := k.permission(ctx, p)
-	return choice != nil && choice.OptionID == "allow", err
+func allows(o *acp.PermissionOption) bool {
+	return o.Kind == acp.PermissionOptionKindAllowOnce || o.Kind == acp.PermissionOptionKindAllowAlways
 }
 
-// Reasons why a command does not run.
-var (
-	errNotAllowed  = errors.New("the user did not allow it")
-	errNobodyAsked = errors.New("the user is not asked, because request_permissions is off")
+// Options of the host's own questions.
+const (
+	optionAllow  = "allow"
+	optionTurn   = "turn" // and every further command of the turn
+	optionReject = "reject"
 )
 
-// approveCommand asks the user about a command, showing exactly what would
-// run, when terminal_access is "ask" and the agent has not asked itself.
-func (s *session) approveCommand(ctx context.Context, cmd *terminal.Command) error {
-	if !s.conn.host.permissions().Terminal.ask || s.mayRun() {
-		return nil
+// askItself puts a question of the host itself to the user and returns the id of
+// the option that was chosen, "" for none.
+func (k *client) askItself(ctx context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	if !on(k.conn.host.permissions().Requests) {
+		return "", errNobodyAsked
 	}
-	title := "Run "
-	if cmd.Shell {
-		title = "Run through a shell: "
+	choice, err := k.permission(ctx, p)
+	if choice == nil {
+		return "", err
 	}
-	input := struct {
-		Command string   `json:"command"`
-		Program string   `json:"program"`
-		Cwd     string   `json:"cwd"`
-		Shell   bool     `json:"shell"`
-		Env     []string `json:"env,omitempty"`
-	}{cmd.String(), cmd.Path, cmd.Dir, cmd.Shell, cmd.Env}
-	raw, err := json.Marshal(input)
-	if err != nil {
-		return err
-	}
-	ok, err := (&client{conn: s.conn}).allowed(ctx, s.id, acp.ToolCallUpdate{
-		Title: acp.Some(title + cmd.String()), Kind: acp.Some(acp.ToolKindExecute), RawInput: raw,
-	}, "Run it", "Do not run it")
-	if err == nil && !ok {
-		err = errNotAllowed
-	}
-	return err
+	return choice.OptionID, nil
 }
 
-// callLimits bound the tool calls of a turn that are remembered.
-var callLimits = history.Limits{Entries: 1024, Bytes: 4 << 20}
-
-// noteCall remembers the tool calls of the turn: a question about one of them
-// need not say everything again.
-func (s *session) noteCall(u acp.SessionUpdate) {
-	switch u.(type) {
-	case *acp.ToolCall, *acp.ToolCallUpdate:
-		s.calls.Apply(u)
-	}
-}
-
-func (s *session) isExecute(call acp.ToolCallUpdate) bool {
-	return s.calls.Merge(&call).Kind.Or("") == acp.ToolKindExecute
-}
-
-// noteAllowed remembers that the user let the agent execute something in this
-// turn.
-func (s *session) noteAllowed(choice acp.PermissionOptionKind) {
-	if choice == acp.PermissionOptionKindAllowOnce || choice == acp.PermissionOptionKindAllowAlways {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.executing = true
-	}
-}
-
-// forgetAllowed begins or ends a turn; the caller holds s.mu.
-func (s *session) forgetAllowed() {
-	s.calls.Reset()
-	s.executing = false
-}
-
-func (s *session) mayRun() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.executing
+// ownQuestion is a question of the host itself.
+func ownQuestion(id acp.SessionID, call acp.ToolCallUpdate, options ...acp.PermissionOption) *acp.RequestPermissionRequest {
+	// No agent can have said anything about a call of that name.
+	call.ToolCallID = acp.ToolCallID("hermes:" + rand.Text())
+	return &acp.RequestPermissionRequest{SessionID: id, ToolCall: call, Options: options}
 }

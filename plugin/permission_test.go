@@ -65,16 +65,65 @@ func TestWithoutQuestionsNoCommandRunsUnseen(t *testing.T) {
 	})
 }
 
-func TestAnAllowedExecuteCallCoversTheCommandsOfItsTurn(t *testing.T) {
+// answers lets the user answer the agent's questions with one option, and
+// those of Hermes itself with another.
+func (e *editor) answers(agent, own string) {
+	e.t.Helper()
+	e.lua(`
+local agent, own = ...
+_G.seen = {}
+if _G.off then off() end
+_G.off = hermes.on_request("PermissionRequest", function(data)
+  return vim.startswith(data.toolCall.toolCallId, "hermes:") and own or agent
+end)`, agent, own)
+}
+
+// own are the questions of Hermes itself.
+const own = `vim.tbl_filter(function(q) return vim.startswith(q.toolCall.toolCallId, "hermes:") end, of("PermissionRequest"))`
+
+func TestAnAllowedQuestionCoversTheCommandItShows(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.askAboutCommands("yes") // which is no answer to Hermes' own question
-		e.prompt("ASK look\nRUN echo refused\nMAYRUN build\nRUN echo covered")
-		e.is(`said():find("RUN error", 1, true) ~= nil`, true)
-		e.is(`said():find("covered\\n", 1, true) ~= nil`, true)
-		e.is(`#of("PermissionRequest")`, 3)
-		e.prompt("RUN echo another turn")
-		e.is(`said():find('"another turn', 1, true) == nil`, true)
-		e.is(`#of("PermissionRequest")`, 4)
+		e.lua(`hermes.setup({ permissions = { terminal_access = "ask" } })`)
+		e.open()
+		line := `{"command":"echo covered; true","description":"say so"}`
+		for _, allow := range []string{"yes", "always"} {
+			e.answers(allow, "reject")
+			e.prompt("SHOW " + line + "\nLINE echo covered; true")
+			e.is(`{ #of("PermissionRequest"), #`+own+`, said():find('"output":"covered', 1, true) ~= nil }`, []any{1, 0, true})
+			e.answers(allow, "reject")
+			e.prompt("LINE echo covered; true") // another turn
+			e.is(`{ #`+own+`, said():find("the user did not allow it", 1, true) ~= nil }`, []any{1, true})
+		}
+		for what, script := range map[string]string{
+			"a second time":         "SHOW " + line + "\nLINE echo covered; true\nLINE echo covered; true",
+			"another command":       "SHOW " + line + "\nLINE echo covered; true;\nLINE echo covered; true",
+			"no command shown":      "MAYRUN build\nEXEC true\nSHOW " + line + "\nLINE echo covered; true",
+			"an earlier call":       "MAYRUN build\nSHOW {}\nEXEC true\nSHOW " + line + "\nLINE echo covered; true",
+			"a question about else": "ASK look\nEXEC true\nSHOW " + line + "\nLINE echo covered; true",
+		} {
+			e.answers("yes", "reject")
+			e.prompt(script)
+			e.is(`{ "`+what+`", #`+own+`, #vim.split(said(), "did not allow it"), #vim.split(said(), '"output":"covered') }`, []any{what, 1, 2, 2})
+		}
+		e.answers("no", "reject")
+		e.prompt("SHOW " + line + "\nLINE echo covered; true")
+		e.is(`{ #`+own+`, #vim.split(said(), "did not allow it") }`, []any{1, 2})
+	})
+}
+
+func TestOnlyTheUsersWordOpensTheTurn(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`hermes.setup({ permissions = { terminal_access = "ask", rules = { { action = "deny", command = { "rm" } } } } })`)
+		e.open()
+		e.answers("yes", "turn")
+		e.prompt("EXEC echo one\nEXEC echo two\nLINE echo three; true\nEXEC rm -r x")
+		e.is(`{ #`+own+`, #of("TerminalExited"), #vim.split(said(), "did not allow it") }`, []any{1, 3, 2})
+		e.is(`vim.tbl_map(function(o) return o.kind .. " " .. o.name end, of("PermissionRequest")[1].options)`, []string{
+			"allow_once Run it", "allow_always Run this and every further command of this turn", "reject_once Do not run it",
+		})
+		e.answers("yes", "reject")
+		e.prompt("EXEC echo four")
+		e.is(`{ #`+own+`, #vim.split(said(), "did not allow it") }`, []any{1, 2})
 	})
 }
 

@@ -98,6 +98,42 @@ func TestAnAgentThatRunsElsewhereIsReached(t *testing.T) {
 	}
 }
 
+// T13 of the threat model: nobody can be asked in a Neovim without a screen.
+func TestAnAgentThatRunsElsewhereRunsNothingUnasked(t *testing.T) {
+	for name, serve := range remotes {
+		t.Run(name, func(t *testing.T) {
+			inEveryNeovim(t, func(t *testing.T, e *editor) {
+				token := access.NewToken()
+				at := serve(t, token)
+				mark := filepath.Join(t.TempDir(), "mark")
+				attempt := func(options string) {
+					e.lua(`done, seen = {}, {}`)
+					e.openWith(fmt.Sprintf("'far', { %s, token = %q, %s }", at, token.Reveal(), options))
+					e.prompt("RUN touch " + mark)
+					e.lua(`hermes.disconnect("far", { on_done = finish("gone") })`)
+					e.until("done.gone")
+				}
+				for _, setting := range []string{"", "true", `"ask"`} {
+					if setting != "" {
+						e.lua(`hermes.setup({ permissions = { terminal_access = ` + setting + ` } })`)
+					}
+					attempt("")
+					e.is(`said():find("could not be asked", 1, true) ~= nil`, true)
+					e.is(`#of("PermissionRequest")`, 1)
+					if _, err := os.Stat(mark); err == nil {
+						t.Errorf("terminal_access = %q: it ran", setting)
+					}
+				}
+				attempt("terminal_access = true")
+				if _, err := os.Stat(mark); err != nil {
+					t.Error("it did not run, although the agent's own setting allows it")
+				}
+				e.is(`#of("PermissionRequest")`, 0)
+			})
+		})
+	}
+}
+
 func TestAConfiguredAgentIsReachedByItsName(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		token := access.NewToken()

@@ -40,8 +40,8 @@ type session struct {
 	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
 	heard   atomic.Uint64 // counts what the agent said
 
-	calls     *history.State // tool calls of the turn
-	executing bool           // the user allowed one of them to execute something
+	calls    *history.State // tool calls of the turn
+	approved approvals      // commands the user has allowed in it
 
 	opened  bool // the services know it; on first use of them
 	openErr error
@@ -144,7 +144,7 @@ func (s *session) pushQueue() {
 func (s *session) begin(t *turn) {
 	s.mu.Lock()
 	t.after = s.last
-	s.forgetAllowed()
+	s.forgetTurn()
 	s.mu.Unlock()
 	s.setState(sessionRunning)
 	s.push(eventTurnStarted, new(object))
@@ -180,7 +180,7 @@ func (s *session) run(t *turn) {
 		s.running.Add(1)
 	}
 	s.turn = next
-	s.forgetAllowed()
+	s.forgetTurn()
 	s.mu.Unlock()
 	if next == nil {
 		s.setState(sessionIdle)

@@ -65,7 +65,7 @@ func (c *connection) terminal(session acp.SessionID, id acp.TerminalID) *object 
 
 // inTerminals asks Neovim first and else has the services answer.
 func inTerminals[T any, P message[T], Q acp.Appender](ctx context.Context, k *client, method string, id acp.SessionID, params Q, serve func(context.Context, Q) (P, error)) (P, error) {
-	if k.conn.host.permissions().Terminal.off {
+	if k.conn.runAccess() == runNever {
 		return nil, acp.MethodNotFound(method)
 	}
 	return answered(ctx, k, k.question(method, id, params), func(ctx context.Context) (P, error) {

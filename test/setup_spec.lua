@@ -65,6 +65,11 @@ describe("setup", function()
       hermes.setup,
       { permissions = { terminal_access = "sometimes" } }
     )
+    fails(
+      'agents.a.terminal_access must be a boolean or one of ask, not "sometimes"',
+      hermes.setup,
+      { agents = { a = { terminal_access = "sometimes" } } }
+    )
     fails("permissions.rules must be a list", hermes.setup, { permissions = { rules = { a = 1 } } })
     for text, rule in pairs({
       ['unknown key "permissions.rules[1].paths"; there are: action'] = {

@@ -9,6 +9,7 @@ local M = {}
 ---@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
 ---@field inherit_env? boolean give the agent the whole environment
 ---@field reconnect? boolean connect again when the connection breaks; else `reconnect` of setup()
+---@field terminal_access? boolean|"ask" may it run commands; in place of `permissions`
 ---@field quirks? hermes.Quirks
 ---
 ---An agent that already runs, here or elsewhere, is reached by another protocol:
@@ -47,8 +48,9 @@ M.defaults = {
   ---Files or folders that mark the root of a project; create_session starts there.
   root_markers = { ".git" },
   ---false takes the capability away from agents. terminal_access may be "ask": every command is
-  ---shown to you, exactly as it would run, and waits for your answer, unless you have already
-  ---allowed the agent to execute something in the same turn.
+  ---shown to you, exactly as it would run, and waits for your answer, unless you have just allowed
+  ---that very command. true is for agents that run here only: commands of the others are always
+  ---shown, unless the agent's own terminal_access, in `agents`, is true.
   permissions = {
     fs_read_access = true,
     fs_write_access = true,
@@ -103,7 +105,10 @@ local types = {
 }
 
 ---Values of another type that a key takes, too.
-local words = { ["permissions.terminal_access"] = { ask = true } }
+local words = {
+  ["permissions.terminal_access"] = { ask = true },
+  terminal_access = { ask = true }, -- of an agent
+}
 
 ---Keys of the Rust plugin of the same name that mean nothing here. They warn,
 ---so that its configuration can be kept while moving over.
@@ -133,6 +138,17 @@ local function keys(t)
   return table.concat(list, ", ")
 end
 
+---What is wrong with a value that may also be one of some words.
+---@param key string of `words`
+---@param value any
+---@param want string
+---@return string? problem
+local function word_problem(key, value, want)
+  if type(value) ~= want and not words[key][value] then
+    return ("must be a %s or one of %s, not %s"):format(want, keys(words[key]), vim.inspect(value))
+  end
+end
+
 ---@param given table
 ---@param defaults table
 ---@param path string
@@ -150,16 +166,8 @@ local function check(given, defaults, path)
       )
     elseif default == nil and not types[at] then
       error(("hermes.setup: unknown key %q; there are: %s"):format(at, keys(defaults)), 0)
-    elseif words[at] and type(value) ~= want and not words[at][value] then
-      error(
-        ("hermes.setup: %s must be a %s or one of %s, not %s"):format(
-          at,
-          want,
-          keys(words[at]),
-          vim.inspect(value)
-        ),
-        0
-      )
+    elseif words[at] and word_problem(at, value, want) then
+      error(("hermes.setup: %s %s"):format(at, word_problem(at, value, want)), 0)
     elseif not words[at] and require("hermes.check").problem(value, want) then
       error(("hermes.setup: %s %s"):format(at, require("hermes.check").problem(value, want)), 0)
     else
@@ -181,6 +189,7 @@ local agent_fields = {
   inherit_env = "boolean",
   quirks = "table",
   reconnect = "boolean",
+  terminal_access = "boolean",
   protocol = "string",
   path = "string",
   host = "string",
@@ -205,7 +214,12 @@ function M.agent_problem(agent, at)
     if not want then
       return ("unknown key %q; there are: %s"):format(at .. tostring(key), keys(agent_fields))
     end
-    local problem = require("hermes.check").problem(value, want)
+    local problem
+    if words[key] then
+      problem = word_problem(key, value, want)
+    else
+      problem = require("hermes.check").problem(value, want)
+    end
     if problem then
       return ("%s%s %s"):format(at, key, problem)
     end

@@ -31,6 +31,7 @@ local speech = {
     end,
     edited = "alpha\nbeta\ngamma\n- visit 1",
     run = "/run echo from the terminal",
+    questions = 1, -- its own, which says what would run
     slow = "/slow 100",
   },
   sdk = {
@@ -41,6 +42,7 @@ local speech = {
       return ("WRITE %s alpha\\n%s\\ngamma"):format(path("hello.txt"), new)
     end,
     run = "RUN echo from the terminal",
+    questions = 2, -- its own does not say what would run
     plan = "PLAN",
     slow = "SLOW 100",
   },
@@ -78,6 +80,7 @@ local speech = {
       timeout = 60000,
       run_in_background = false,
     }),
+    questions = 1, -- its own, which says what would run
     plan = call("TodoWrite", {
       todos = { { content = "look", status = "in_progress", activeForm = "looking" } },
     }),
@@ -154,6 +157,7 @@ local hermes = require("hermes")
 hermes.setup({
   host = { cmd = { config.hermes, "host" } },
   agents = { [config.agent] = config.launch },
+  permissions = { terminal_access = "ask" },
 })
 hermes.connect(config.agent)
 local connected = wait_for("ConnectionInitialized")
@@ -268,7 +272,10 @@ end
 
 -- A command in a terminal of the client.
 if speak.run then
+  before = #asked
   mark = turn(speak.run)
+  local questions = #asked - before
+  check(questions == speak.questions, ("asked %d times about a command"):format(questions), mark)
   local exited = last("TerminalExited", mark)
   check(exited and exited.exitCode == 0, "the command did not run here", mark)
   check(text_of("TerminalData", mark) ~= "" or last("TerminalData", mark), "no output", mark)

@@ -40,8 +40,12 @@ var agents = map[string]func(t *testing.T, env environment) launch{
 	"demo": func(t *testing.T, env environment) launch {
 		return launch{Command: env.hermes, Args: []string{"demo-agent"}}
 	},
-	"websocket": func(t *testing.T, env environment) launch { return serve(t, env, "websocket") },
-	"http":      func(t *testing.T, env environment) launch { return serve(t, env, "http") },
+	"websocket": func(t *testing.T, env environment) launch {
+		return serve(t, env.hermes, "websocket", env.hermes, "demo-agent")
+	},
+	"http": func(t *testing.T, env environment) launch {
+		return serve(t, env.hermes, "http", env.hermes, "demo-agent")
+	},
 	"sdk": func(t *testing.T, env environment) launch {
 		script, err := filepath.Abs("../agents/sdk-agent.mjs")
 		if err != nil {
@@ -136,15 +140,15 @@ func run(t *testing.T, nvim, script string, config any) {
 	}
 }
 
-// serve puts the demo agent behind a server of its own.
-func serve(t *testing.T, env environment, protocol string) launch {
+// serve puts an agent behind a server of its own.
+func serve(t *testing.T, hermes, protocol string, agent ...string) launch {
 	t.Helper()
 	token := rand.Text() + rand.Text()
 	file := filepath.Join(t.TempDir(), "token")
 	if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(env.hermes, "serve", "-token-file", file, "--", env.hermes, "demo-agent")
+	cmd := exec.Command(hermes, append([]string{"serve", "-token-file", file, "--"}, agent...)...)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

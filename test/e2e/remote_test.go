@@ -1,0 +1,75 @@
+package e2e
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/test/editors"
+)
+
+// bluntAgent as the only argument makes the test program an agent that runs a
+// command in each turn and asks nobody.
+const bluntAgent = "blunt-agent"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == bluntAgent {
+		conn := runtime.Connect(transport.Stdio(), func(c *runtime.Conn) acp.Handler {
+			return acp.AgentSide(&blunt{client: acp.Client{Conn: c}})
+		}, runtime.Options{Server: true})
+		<-conn.Done()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+type blunt struct {
+	acp.UnimplementedAgentHandler
+	client acp.Client
+}
+
+func (b *blunt) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
+}
+
+func (b *blunt) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	return &acp.NewSessionResponse{SessionID: "s"}, nil
+}
+
+// Prompt runs the text as a shell line and says how that went.
+func (b *blunt) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	said := "it ran"
+	term, err := b.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{SessionID: p.SessionID, Command: p.Prompt[0].(*acp.TextContent).Text})
+	if err == nil {
+		_, err = b.client.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: p.SessionID, TerminalID: term.TerminalID})
+	}
+	if err != nil {
+		said = err.Error()
+	}
+	err = b.client.SessionUpdate(ctx, &acp.SessionNotification{
+		SessionID: p.SessionID, Update: (*acp.AgentMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: said}}),
+	})
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
+}
+
+func TestAServedAgentRunsNothingUnasked(t *testing.T) {
+	t.Parallel()
+	hermes := build(t)
+	agent, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, nvim := range editors.All(t) {
+		for _, protocol := range []string{"websocket", "http"} {
+			t.Run(nvim.Version+"/"+protocol, func(t *testing.T) {
+				t.Parallel()
+				run(t, nvim.Path, "remote_command.lua", map[string]any{
+					"hermes": hermes, "launch": serve(t, hermes, protocol, agent, bluntAgent), "workspace": realTempDir(t),
+				})
+			})
+		}
+	}
+}
