@@ -64,7 +64,22 @@ local function parse(property, typed)
   return typed
 end
 
----Ask for one value.
+---The default of a property that is typed in, nil when it is not a value that
+---the property takes.
+---@param property table
+---@return string|number|nil
+local function default_of(property)
+  local number = property.type == "number" or property.type == "integer"
+  local default = property.default
+  local fits = type(default) == (number and "number" or "string") and default ~= ""
+  if fits and parse(property, tostring(default)) ~= nil then
+    return default
+  end
+end
+
+---Ask for one value. The default stands in the prompt and an empty answer takes
+---it. It is not put on the line for the user to edit: Neovim would process it
+---as typed keys, and so might other implementations of |vim.ui.input()|.
 ---@param property table
 ---@param prompt string
 ---@param required boolean
@@ -82,10 +97,13 @@ local function ask_value(property, prompt, required, done)
     end)
     return
   end
-  local default = property.default ~= nil and tostring(property.default) or nil
-  vim.ui.input({ prompt = prompt .. ": ", default = default }, function(typed)
+  local default = default_of(property)
+  local hint = default ~= nil and (" (default: %s)"):format(text.line(default, 100)) or ""
+  vim.ui.input({ prompt = prompt .. hint .. ": " }, function(typed)
     if not typed then
       return done(false)
+    elseif typed == "" and default ~= nil then
+      return done(true, default)
     elseif typed == "" and not required then
       return done(true, nil)
     end
