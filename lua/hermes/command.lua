@@ -23,10 +23,15 @@ local function sessions()
   return ids
 end
 
+---The sessions that fit on a command line. Agents name them, and a name is
+---offered only when it is one word that hides nothing.
 ---@param before string[]
 ---@return string[]
 local function first_session(_, before)
-  return #before == 0 and sessions() or {}
+  return #before > 0 and {}
+    or vim.tbl_filter(function(id)
+      return not id:find("%s") and require("hermes.text").line(id) == id
+    end, sessions())
 end
 
 ---@return string? the only session, or nil with a word to the user
@@ -137,7 +142,11 @@ local subcommands = {
   status = { run = status },
   log = {
     run = function()
-      vim.cmd.tabnew({ args = { vim.fn.fnameescape(require("hermes.log").host_path()) } })
+      local buf = vim.fn.bufadd(require("hermes.log").host_path())
+      vim.bo[buf].buflisted = true
+      vim.bo[buf].modeline = false -- the log quotes agents
+      vim.cmd("tab split")
+      vim.api.nvim_win_set_buf(0, buf)
     end,
   },
   health = {
