@@ -1,93 +1,440 @@
-// Package sinks checks that no Lua of the plugin can run what an agent wrote:
-// the calls that would turn text into code, commands or keys are not there.
+// Package sinks checks that no Lua of the plugin can run or type what an agent
+// wrote: the calls that would turn text into code, commands or keys are not
+// there, or it is said why they are safe.
 package sinks
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// sinks are calls that run, expand or type their text. vim.cmd is one unless
-// it gets a literal alone or a table; so are the options that Neovim evaluates.
-var sinks = []*regexp.Regexp{
-	regexp.MustCompile(`(^|[\s=(,{])(load|loadstring|loadfile|dofile)\s*[("'\[]`),
-	regexp.MustCompile(`\bvim\.(fn|call)\.?(luaeval|eval|execute|expand|expandcmd|glob|globpath|feedkeys|system|systemlist|bufadd|bufload|termopen)\b`),
-	regexp.MustCompile(`\bvim\.fn\[`),
-	regexp.MustCompile(`\bvim\.(api\.)?nvim_(exec2?|command|eval|feedkeys|input|open_term|call_function|replace_termcodes|parse_cmd)\b`),
-	regexp.MustCompile(`\bvim\.uri_to_bufnr\b`),
-	regexp.MustCompile(`\bdoautocmd\b`),
-	regexp.MustCompile(`\b(io\.popen|os\.execute)\b`),
-	regexp.MustCompile(`\bvim\.cmd\s*\(\s*("[^"]*"|'[^']*')\s*\.\.`),
-	regexp.MustCompile(`\bvim\.cmd\s*\(\s*[^"'{\s)]`),
-	regexp.MustCompile(`\bvim\.cmd\.\w+\s*\(\s*[^)"'{\s]`),
-	regexp.MustCompile(`\bvim\.cmd\.\w+\(\{[^}]*\bargs\s*=\s*\{\s*[^}"'v\s]`),
-	regexp.MustCompile(`\b(statusline|winbar|tabline|titlestring)\s*=[^=].*\.\.`),
+// Functions below vim.fn that evaluate, expand, run or type an argument, or
+// keep it for something that does.
+var functions = strings.Fields(`
+	input inputsecret inputdialog inputlist confirm feedkeys setcmdline complete complete_add
+	prompt_setprompt prompt_setcallback prompt_setinterrupt
+	execute win_execute eval luaeval py3eval pyeval pyxeval perleval rubyeval call exists
+	map mapnew filter foreach reduce sort uniq substitute searchpair searchpairpos
+	expand expandcmd glob globpath findfile finddir getcompletion
+	system systemlist jobstart termopen rpcstart chansend libcall libcallnr sockconnect serverstart
+	bufadd bufload bufnr setreg histadd mapset setqflist setloclist
+	setbufvar setwinvar settabwinvar`)
+
+// Functions of the API that do.
+var api = strings.Fields(`
+	nvim_exec nvim_exec2 nvim_command nvim_command_output nvim_cmd nvim_parse_cmd nvim_parse_expression
+	nvim_eval nvim_eval_statusline nvim_exec_lua nvim_execute_lua nvim_call_function nvim_call_dict_function nvim_call_atomic
+	nvim_feedkeys nvim_input nvim_paste nvim_put nvim_replace_termcodes nvim_open_term nvim_chan_send nvim_ui_send
+	nvim_set_keymap nvim_buf_set_keymap nvim_create_user_command nvim_buf_create_user_command
+	nvim_create_autocmd nvim_exec_autocmds nvim_load_context nvim_get_runtime_file nvim_buf_set_name
+	nvim_set_option_value nvim_set_option nvim_buf_set_option nvim_win_set_option`)
+
+// Members of vim that do, at any depth, and those of the standard library.
+var members = strings.Fields(`
+	vim.ui.input vim.ui.select vim.ui.open vim.paste vim.system vim.uv.spawn vim.loop.spawn
+	vim.uri_to_bufnr vim.snippet.expand vim.keymap.set vim.treesitter vim.filetype vim.lsp.util vim.secure
+	io.popen os.execute package.loadlib`)
+
+// Globals that do.
+var globals = strings.Fields(`load loadstring loadfile dofile`)
+
+// Options that Neovim evaluates, runs or picks files by.
+var options = strings.Fields(`
+	statusline winbar tabline titlestring iconstring rulerformat statuscolumn quickfixtextfunc
+	foldexpr foldtext indentexpr includeexpr formatexpr diffexpr patchexpr charconvert
+	completefunc omnifunc tagfunc operatorfunc thesaurusfunc findfunc
+	formatprg equalprg grepprg makeprg keywordprg shell shellcmdflag shellpipe shellredir errorformat
+	filetype syntax modeline`)
+
+// A finding is a use of a sink with something that is not constant.
+type finding struct {
+	line int
+	sink string
 }
 
-// meant are lines that match and are safe, with the reason.
-var meant = map[string]string{
-	`return vim.cmd(all)`: "a table",
-}
-
-func found(code string) (lines []string) {
-	for line := range strings.Lines(code) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "--") || meant[line] != "" {
-			continue
-		}
-		for _, s := range sinks {
-			if s.MatchString(line) {
-				lines = append(lines, line)
-				break
+// find lists the uses of sinks in Lua code.
+func find(text string) (list []finding) {
+	code := scan(text)
+	for i, t := range code {
+		if t.kind == 'n' {
+			if sink := sinkAt(code, i); sink != "" {
+				list = append(list, finding{t.line, sink})
 			}
 		}
 	}
-	return lines
+	return list
 }
 
-// T32, T33, T34, T35 of the conformance list.
-func TestNoTextOfAnAgentIsRun(t *testing.T) {
-	t.Parallel()
-	var files []string
-	for _, glob := range []string{"../../lua/hermes/*.lua", "../../plugin/*.lua", "../../examples/*.lua"} {
-		list, err := filepath.Glob(glob)
-		if err != nil || len(list) == 0 {
-			t.Fatal(glob, err)
-		}
-		files = append(files, list...)
+// path is the chain of names that ends at i, such as vim.fn.input.
+func path(code []token, i int) string {
+	name := code[i].text
+	for at(code, i-1).is(".") && at(code, i-2).kind == 'n' {
+		i -= 2
+		name = code[i].text + "." + name
 	}
-	for _, file := range files {
-		code, err := os.ReadFile(file)
+	return name
+}
+
+// sinkAt names the sink that the token i uses unsafely, if it does.
+func sinkAt(code []token, i int) string {
+	name, full := code[i].text, path(code, i)
+	member := at(code, i-1).is(".") || at(code, i-1).is(":")
+	args, called := arguments(code, i+1)
+	safe := called && !slices.ContainsFunc(args, func(arg []token) bool { return !constant(arg) })
+	switch {
+	case !member && slices.Contains(globals, name) && !at(code, i+1).is("="):
+		return name
+	case !member && name == "require":
+		if !safe {
+			return "require"
+		}
+	case full == "vim.ui.input" || full == "vim.fn.input" || full == "fn.input":
+		// Neovim types what stands on the line at the start.
+		if len(args) > 0 && (has(args[0], "default") || has(args[0], "completion")) || full != "vim.ui.input" && len(args) > 1 {
+			return "default of " + full
+		}
+		if !safe {
+			return full
+		}
+	case full == "vim.keymap.set" && called:
+		if len(args) < 3 || !constant(args[0]) || !constant(args[1]) || !constant(args[2]) {
+			return full
+		}
+	case strings.HasSuffix(name, "_create_autocmd") || strings.HasSuffix(name, "_exec_autocmds"):
+		if called && strings.HasPrefix(name, "nvim_") && (len(args) == 0 || !constant(args[0]) || len(args) > 1 && (has(args[1], "command") || has(args[1], "pattern"))) {
+			return name
+		}
+	case strings.HasSuffix(name, "_create_user_command"):
+		if called && (len(args) < 2 || !constant(args[:len(args)-1][0]) || !constant(args[len(args)-2])) {
+			return name
+		}
+	case slices.Contains(api, name):
+		if !safe {
+			return name
+		}
+	case member && at(code, i-2).is("fn") && slices.Contains(functions, name):
+		if !safe {
+			return "vim.fn." + name
+		}
+	case slices.ContainsFunc(members, func(m string) bool { return full == m || strings.HasPrefix(full, m+".") }):
+		if !safe && !at(code, i+1).is(".") {
+			return full
+		}
+	case full == "vim.cmd" || strings.HasPrefix(full, "vim.cmd."):
+		if !safe && !at(code, i+1).is(".") {
+			return "vim.cmd"
+		}
+	case full == "vim.fn" || full == "vim.api":
+		if !at(code, i+1).is(".") && !(full == "vim.api" && isAlias(code, i)) {
+			return full + " as a value"
+		}
+	case full == "vim.call" || full == "vim" && !at(code, i+1).is("."):
+		return full
+	case member && slices.Contains(options, name):
+		if isOption(code, i-2) && !assignsConstant(code, i+1) {
+			return "option " + name
+		}
+	case isScope(code, i) && at(code, i+1).is("["):
+		return indexed(code, i)
+	}
+	return ""
+}
+
+// has reports whether a table has a member that is not constant.
+func has(table []token, name string) bool {
+	for i, t := range table {
+		if t.is(name) && at(table, i+1).is("=") {
+			end := i + 2
+			for end < len(table) && !table[end].is(",") && !table[end].is("}") {
+				end++
+			}
+			if !constant(table[i+2 : end]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isAlias reports whether the value at i is given a name. That hides nothing:
+// the functions of the API are known by theirs.
+func isAlias(code []token, i int) bool {
+	for k := i - 1; k >= 0 && code[k].line == code[i].line; k-- {
+		if code[k].is("local") {
+			return true
+		}
+	}
+	return false
+}
+
+var scopes = []string{"o", "bo", "wo", "go", "opt", "opt_local", "opt_global"}
+
+// isScope reports whether i ends vim.o, vim.bo and so on.
+func isScope(code []token, i int) bool {
+	return slices.Contains(scopes, at(code, i).text) && at(code, i-1).is(".") && at(code, i-2).is("vim")
+}
+
+// isOption reports whether what ends at i is vim.o or vim.bo[…].
+func isOption(code []token, i int) bool {
+	if at(code, i).is("]") {
+		for depth := 0; i >= 0; i-- {
+			if code[i].is("]") {
+				depth++
+			} else if code[i].is("[") {
+				if depth--; depth == 0 {
+					i--
+					break
+				}
+			}
+		}
+	}
+	return isScope(code, i)
+}
+
+// indexed names an option that is picked by an expression.
+func indexed(code []token, i int) string {
+	if slices.Contains([]string{"bo", "wo"}, code[i].text) { // of a buffer or window
+		end := closing(code, i+1)
+		if !at(code, end+1).is("[") {
+			return ""
+		}
+		i = end
+	}
+	end := closing(code, i+1)
+	name := code[i+2 : min(end, len(code))]
+	if constant(name) && !slices.Contains(options, name[0].text) || at(code, end+1).is("=") && assignsConstant(code, end+1) && constant(name) {
+		return ""
+	}
+	return "option by name"
+}
+
+// assignsConstant reports whether the option before i is only read, or set to
+// constants.
+func assignsConstant(code []token, i int) bool {
+	if at(code, i).is(":") { // vim.opt.name:append()
+		args, called := arguments(code, i+2)
+		return !called || !slices.ContainsFunc(args, func(arg []token) bool { return !constant(arg) })
+	}
+	for ; at(code, i).is(",") || at(code, i).is(".") || at(code, i).kind == 'n' || at(code, i).is("["); i++ {
+		if i > 0 && at(code, i).kind == 'n' && !at(code, i-1).is(",") && !at(code, i-1).is(".") {
+			return true // another statement
+		}
+		if at(code, i).is("[") {
+			i = closing(code, i)
+		}
+	}
+	if !at(code, i).is("=") {
+		return true
+	}
+	for value := true; ; value = !value {
+		i++
+		t := at(code, i)
+		if !value {
+			if t.is(",") {
+				continue
+			}
+			return !t.is("..") && !t.is("or") && !t.is("and") && !t.is(".") && !t.is(":") && !t.is("(")
+		}
+		if t.is("{") {
+			end := closing(code, i)
+			if !constant(code[i:min(end+1, len(code))]) {
+				return false
+			}
+			i = end
+		} else if !constant([]token{t}) {
+			return false
+		}
+	}
+}
+
+// meant are uses of a sink that are safe, with the reason: the file and line.
+var meant = map[string]string{
+	`lua/hermes/command.lua: or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")`:      "the user types it",
+	`lua/hermes/command.lua: return vim.fn.getcompletion(lead, "dir")`:                                  "the user types it",
+	`lua/hermes/command.lua: local buf = vim.fn.bufadd(require("hermes.log").host_path())`:              "a file of Hermes",
+	`lua/hermes/host.lua: vim.system(cmd, { cwd = root, text = true }, function(out)`:                   "builds the host, no shell",
+	`lua/hermes/health.lua: return vim.system({ cmd[1], ... }, { text = true, timeout = 5000 }):wait()`: "asks the host that setup names, no shell",
+	`lua/hermes/rpc.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                  "a list: the host that setup names, no shell",
+
+	`lua/hermes/buffer.lua: pcall(vim.cmd --[[@as function]], { cmd = "checktime", count = buf, mods = { silent = true } })`: "a table, the number of a buffer",
+	`lua/hermes/buffer.lua: vim.bo[buf].modeline = modeline`:                                                                 "what the user had",
+	`lua/hermes/buffer.lua: return vim.cmd(all)`:                                                                             "a table without texts",
+	`lua/hermes/buffer.lua: vim.cmd({`:                                                                                       "a table without texts: writes the current buffer",
+
+	`lua/hermes/events.lua: vim.api.nvim_exec_autocmds("User", { pattern = f.pattern, data = f.data, modeline = false })`: "the name of an event; texts are in the data",
+	`lua/hermes/events.lua: local ok, err = pcall(vim.cmd, "silent! unsilent lua require('hermes.events')._fire()")`:      "a constant",
+	`lua/hermes/events.lua: if vim.fn.exists("#User#" .. alias) == 1 then`:                                                "the name of an event",
+
+	`lua/hermes/elicitation.lua: vim.ui.input({ prompt = prompt .. hint .. ": " }, function(typed)`:                 "a prompt is shown, the line begins empty",
+	`lua/hermes/elicitation.lua: vim.ui.select(list, {`:                                                             "choices are shown, by text.line",
+	`lua/hermes/elicitation.lua: vim.ui.select(items, {`:                                                            "choices are shown, by text.line",
+	`lua/hermes/elicitation.lua: vim.ui.select({ "Open it", "Decline" }, {`:                                         "the prompt is shown, by text.line",
+	`lua/hermes/elicitation.lua: and debug.getinfo(vim.ui.select, "S").source:find("vim/ui.lua", 1, true)`:          "nothing is asked",
+	`lua/hermes/elicitation.lua: vim.ui.open(url)`:                                                                  "a web page the user has seen the address of, no shell",
+	`lua/hermes/permission.lua: return debug.getinfo(vim.ui.select, "S").source:find("vim/ui.lua", 1, true) ~= nil`: "nothing is asked",
+	`lua/hermes/permission.lua: local ok, problem = pcall(vim.ui.select, options, {`:                                "choices are shown, by text.line",
+
+	`examples/chat.lua: vim.fn.prompt_setprompt(buf, "❯ ")`:                     "a constant",
+	`examples/chat.lua: vim.fn.prompt_setcallback(buf, send)`:                   "a function",
+	`examples/chat.lua: vim.fn.prompt_setinterrupt(buf, cancel)`:                "a function",
+	`examples/chat.lua: vim.keymap.set("n", "<C-c>", cancel, { buffer = buf })`: "a function",
+
+	`README.md: vim.cmd.sbuffer(buf)`:                                                  "the number of a buffer",
+	`doc/hermes.txt: vim.cmd.sbuffer(buf)`:                                             "the number of a buffer",
+	`doc/hermes.txt: vim.keymap.set("n", key, function()`:                              "the number of an option, or q",
+	`doc/hermes.txt: vim.system({ "make", "build" }, { cwd = args.data.path }):wait()`: "the folder of the plugin, no shell",
+}
+
+// sources are the Lua files and examples that users run, by name.
+func sources(t *testing.T) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	read := func(name string) string {
+		b, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range found(string(code)) {
-			t.Errorf("%s: %s", file, line)
+		return string(b)
+	}
+	for _, pattern := range []string{"lua/hermes/*.lua", "plugin/*.lua", "examples/*.lua"} {
+		list, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil || len(list) == 0 {
+			t.Fatal(pattern, err)
+		}
+		for _, file := range list {
+			name, err := filepath.Rel("../..", file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[name] = read(name)
+		}
+	}
+	for name, example := range map[string]*regexp.Regexp{
+		"README.md":             regexp.MustCompile("(?s)```lua\n(.*?)```"),
+		"docs/remote.md":        regexp.MustCompile("(?s)```lua\n(.*?)```"),
+		"doc/hermes.txt":        regexp.MustCompile(`(?ms)>lua$(.*?)^\S`),
+		"doc/hermes-events.txt": regexp.MustCompile(`(?ms)>lua$(.*?)^\S`),
+	} {
+		found := example.FindAllStringSubmatch(read(name), -1)
+		if len(found) == 0 {
+			t.Errorf("%s has no examples", name)
+		}
+		for i, m := range found {
+			all[fmt.Sprintf("%s, example %d", name, i+1)] = m[1]
+		}
+	}
+	return all
+}
+
+// T32 to T37 of the conformance list.
+func TestNoTextOfAnAgentIsRun(t *testing.T) {
+	t.Parallel()
+	used := map[string]bool{}
+	for name, text := range sources(t) {
+		file, _, _ := strings.Cut(name, ",")
+		lines := strings.Split(text, "\n")
+		for _, f := range find(text) {
+			line := strings.TrimSpace(lines[f.line-1])
+			key := file + ": " + line
+			used[key] = true
+			if meant[key] == "" {
+				t.Errorf("%s uses %s: %s", name, f.sink, line)
+			}
+		}
+	}
+	for key, why := range meant {
+		if !used[key] {
+			t.Errorf("nothing is excused by %q (%s)", key, why)
 		}
 	}
 }
 
 func TestTheCheckFindsEachSink(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{
-		`loadstring(text)()`, `load("return " .. x)`, `vim.fn.luaeval(x)`, `vim.fn.expand(name)`, `vim.fn.glob(name)`, `vim.fn.system(cmd)`,
-		`vim.fn.feedkeys(x)`, `vim.fn["system"](x)`, `vim.api.nvim_command(x)`, `vim.api.nvim_exec2(x, {})`, `vim.api.nvim_open_term(0, {})`,
-		`vim.cmd("edit " .. name)`, `vim.cmd(name)`, `vim.cmd.edit(name)`, `vim.cmd.tabnew({ args = { name } })`, `vim.cmd("doautocmd User x")`,
-		`vim.uri_to_bufnr(uri)`, `vim.fn.bufadd(name)`, `io.popen(x)`, `vim.wo.winbar = "%{" .. title .. "}"`,
-	} {
-		if len(found(line)) != 1 {
-			t.Errorf("not found: %s", line)
+	caught := []string{
+		`require(name)`, `pcall(require, name)`, `require("a" .. name)`,
+		`vim.ui.input({ prompt = "Name: ", default = property.default }, done)`, `vim.ui.input({ default = tostring(x) }, function() end)`,
+		`vim.fn.input("Name: ", text)`, `vim.fn.input({ prompt = "Name: ", default = text })`,
+		`vim.ui.input(opts, done)`, `pcall(vim.ui.input, opts, done)`, "vim.ui.input({\n  prompt = p,\n}, function() end)",
+		`vim.cmd("edit " .. name)`, `vim.cmd(name)`, `vim.cmd.edit(name)`, `vim.cmd.tabnew({ args = { name } })`, `vim.cmd([[edit ]] .. name)`, `pcall(vim.cmd, x)`,
+		`vim.cmd(("edit %s"):format(name))`, "vim.cmd(\n  'normal! ' .. keys\n)", `vim.cmd.normal({ keys, bang = true })`, `vim.cmd.doautocmd(name)`, `vim.cmd.iabbrev(word)`,
+		`vim.fn["system"](x)`, `vim.fn[name](x)`, `local fn = vim.fn`, `vim.api[name](x)`, `pick(vim.api)`, `vim.call("system", x)`, `local v = vim`, `vim["cmd"](x)`,
+		`vim.keymap.set("n", "x", text)`, `vim.keymap.set("ia", word, "y")`, `vim.keymap.set(mode, "x", "y")`,
+		`vim.api.nvim_create_autocmd(name, { callback = f })`, `vim.api.nvim_create_autocmd("User", { pattern = name })`, `vim.api.nvim_create_autocmd("User", { command = text })`,
+		`vim.api.nvim_create_user_command(name, function() end, {})`, `vim.api.nvim_create_user_command("X", text, {})`,
+		`vim.wo.winbar = "%{" .. title .. "}"`, `vim.o.statusline = title`, `vim.wo[win].winbar = title`, `vim.wo.linebreak, vim.wo.winbar = true, title`, `vim.opt.statusline:append(title)`,
+		`vim.o[name] = x`, `vim.bo[buf][name] = x`, `vim.wo[win]["winbar"] = x`, `vim.o["titlestring"] = x`, `vim.bo.filetype = lang or "text"`, `vim.o.titlestring = ("%s"):format(x)`,
+		`vim.api.nvim_set_option_value("winbar", title, {})`, `vim.fn.setwinvar(0, "&statusline", x)`,
+		`vim.fn.system(cmd) -- vim.cmd("ok")`, `local x = "--" vim.fn.system(x)`,
+		`local s = [[ -- ]] vim.fn.system(s)`, "--[[ a\n]] vim.fn.system(s)", `f(function() vim.fn.system(s) end)`, `vim.cmd(function() return x end, y)`,
+	}
+	for _, name := range functions {
+		caught = append(caught, "vim.fn."+name+"(x)", "fn."+name+"(x)", "pcall(vim.fn."+name+", x)", `vim.fn.`+name+`("a" .. x)`)
+	}
+	for _, name := range api {
+		if !strings.HasSuffix(name, "_autocmd") && !strings.HasSuffix(name, "_autocmds") && !strings.HasSuffix(name, "_user_command") {
+			caught = append(caught, "pcall(vim.api."+name+", x)")
+		}
+		caught = append(caught, "vim.api."+name+"(x)", "api."+name+"(x, y)")
+	}
+	for _, name := range members {
+		caught = append(caught, name+"(x, y, z)", name+".f(x, y, z)")
+	}
+	for _, name := range globals {
+		caught = append(caught, name+"(x)", name+`("return " .. x)()`, "pcall("+name+", x)", name+" (x)")
+	}
+	for _, name := range options {
+		caught = append(caught, "vim.o."+name+" = x", "vim.bo[buf]."+name+` = "a" .. x`, "vim.opt_local."+name+" = { x }")
+	}
+	for _, code := range caught {
+		if len(find(code)) == 0 {
+			t.Errorf("not found: %s", code)
 		}
 	}
-	for _, line := range []string{
-		`vim.cmd("botright vnew")`, `vim.cmd({ cmd = "edit", args = { name }, magic = { file = false } })`, `vim.cmd.redraw()`, `vim.cmd.redrawstatus({ bang = true })`,
-		`vim.cmd.tabnew({ args = { vim.fn.fnameescape(path) } })`, `-- loadstring(x)`, `vim.wo.winbar = "%{get(b:, 'hermes_chat', '')}"`, `self.payload(x)`,
+	for _, code := range []string{
+		`vim.cmd("botright vnew")`, `vim.cmd({ cmd = "edit", args = { "a" }, magic = { file = false } })`, `vim.cmd.redraw()`, `vim.cmd.redrawstatus({ bang = true })`,
+		`-- loadstring(x)`, "--[==[\nvim.fn.system(x)\n]==]", `local s = "vim.fn.system(x)"`, `local s = 'it\'s load(x)'`, `self.payload(x)`, `self.load(x)`, `{ load = x }`,
+		`vim.wo.winbar = "%{get(b:, 'hermes_chat', '')}"`, `vim.wo.linebreak, vim.wo.winbar = true, "%f"`, "vim.bo.filetype = 'lua'\nlocal x = y", `if vim.bo.filetype == x then f() end`,
+		`local ft = vim.bo[buf].filetype`, `local api = vim.api`, `require("hermes")`, `require "hermes"`, `vim.fn.expand("%:p")`, `vim.bo[buf].modifiable = x`, `data.filetype = x`,
+		`vim.keymap.set("n", "q", "<Cmd>bwipeout!<CR>", { buffer = buf })`, `vim.keymap.set("n", "q", function() return x end, { buffer = buf })`,
+		`vim.api.nvim_create_autocmd("User", { pattern = "Prompted", callback = function(args) f(args) end })`, `vim.api.nvim_create_user_command("X", function(a) f(a) end, { nargs = "?" })`,
+		`vim.ui.input({ prompt = "Ask: " }, function(x) f(x) end)`, `vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)`, `vim.notify(text)`,
 	} {
-		if len(found(line)) != 0 {
-			t.Errorf("found: %s", line)
+		if list := find(code); len(list) != 0 {
+			t.Errorf("found %s in: %s", list[0].sink, code)
 		}
+	}
+}
+
+// Every text travels to Neovim as an argument of one constant piece of Lua.
+func TestTheHostSendsNoCode(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("../../plugin/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := regexp.MustCompile(`"(nvim_\w+)"|go-client/(nvim)"`)
+	var used []string
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		code, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range calls.FindAllSubmatch(code, -1) {
+			used = append(used, string(m[1])+string(m[2]))
+		}
+	}
+	slices.Sort(used)
+	// The first is what Neovim calls.
+	if want := []string{"nvim_error_event", "nvim_exec_lua"}; !slices.Equal(used, want) {
+		t.Errorf("the host names %v, want %v", used, want)
 	}
 }
