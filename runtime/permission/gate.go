@@ -22,6 +22,9 @@ type Gate struct {
 	// Merge returns a tool call with what earlier updates told about it, for
 	// the rules. Nil: a request tells everything itself.
 	Merge func(acp.SessionID, *acp.ToolCallUpdate) *acp.ToolCallUpdate
+	// Roots returns the folders of a session, its working folder first: a rule
+	// allows a command only there. Nil, or nil folders: they are unknown.
+	Roots func(acp.SessionID) []string
 	// Ask puts the question to the user and returns one of the options. It must
 	// return when the context ends. Nil, or an error, denies.
 	Ask func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
@@ -71,7 +74,11 @@ func (g *Gate) decide(ctx context.Context, req *acp.RequestPermissionRequest) (a
 		if g.Merge != nil {
 			call = g.Merge(req.SessionID, call)
 		}
-		switch outcome, rule := g.Policy.Decide(Describe(g.Agent, req.SessionID, call)); outcome {
+		q := Describe(g.Agent, req.SessionID, call)
+		if g.Roots != nil {
+			q.Roots = g.Roots(req.SessionID)
+		}
+		switch outcome, rule := g.Policy.Decide(q); outcome {
 		case Allowed:
 			if id, ok := Select(req.Options, Allow); ok {
 				return id, rule, nil

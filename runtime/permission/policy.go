@@ -30,8 +30,6 @@ const (
 	Ask Outcome = iota
 	Allowed
 	Denied
-
-	undecidable // while looking
 )
 
 // Policy is a set of rules. It is safe for concurrent use, also by several
@@ -132,40 +130,68 @@ func parse(data []byte) ([]Rule, error) {
 	return f.Rules, nil
 }
 
-// Decide looks for a rule. One that denies wins over one that allows; when one
-// that denies might match but the request does not tell, no rule allows. A rule
-// of scope once is used up. It returns the rule that decided.
+// Decide looks for a rule. One that denies wins over one that allows. When one
+// that denies might match but the request does not tell, no rule allows; a rule
+// that names the command does, when the doubt is only about what the command
+// touches without naming it. A rule of scope once is used up. Decide returns the
+// rule that decided.
 func (p *Policy) Decide(q Request) (Outcome, *Rule) {
+	s := inspect(&q)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	outcome, at := Ask, -1
 	rules := slices.Concat(p.given, p.rules)
+	doubt := no
 	for i := range rules {
-		r := &rules[i]
-		m := r.matches(&q)
-		switch {
-		case m == no || outcome != Ask && r.Action == Allow:
-			continue
-		case m == maybe:
-			outcome, at = undecidable, -1
-		case r.Action == Deny:
-			outcome, at = Denied, i
-		default:
-			outcome, at = Allowed, i
+		m := rules[i].denies(s)
+		if m == yes {
+			return Denied, p.use(i)
 		}
-		if outcome == Denied {
-			break
-		}
+		doubt = max(doubt, m)
 	}
-	if at < 0 {
+	if doubt == maybe {
 		return Ask, nil
 	}
-	r := rules[at]
-	if r.Scope == Once {
-		at -= len(p.given)
-		p.rules = slices.Delete(p.rules, at, at+1)
+	for i := range rules {
+		if r := &rules[i]; (doubt == no || len(r.Command) > 0) && r.allows(s) {
+			return Allowed, p.use(i)
+		}
 	}
-	return outcome, &r
+	return Ask, nil
+}
+
+// use returns the rule at a place in Rules, which has decided.
+func (p *Policy) use(i int) *Rule {
+	if i < len(p.given) {
+		r := p.given[i]
+		return &r
+	}
+	i -= len(p.given)
+	r := p.rules[i]
+	if r.Scope == Once {
+		p.rules = slices.Delete(p.rules, i, i+1)
+	}
+	return &r
+}
+
+// ErrDenied is what Permit reports.
+var ErrDenied = errors.New("denied by a permission rule")
+
+// Permit applies the rules that deny to something an agent does without asking,
+// such as reading a file through its client. What might be denied is, because
+// nobody is asked. Rules of scope once are for questions.
+func (p *Policy) Permit(q Request) error {
+	s := inspect(&q)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range slices.Concat(p.given, p.rules) {
+		if r.Scope != Once && r.denies(s) != no {
+			if r.Path != "" {
+				return fmt.Errorf("%w (path %s)", ErrDenied, r.Path)
+			}
+			return ErrDenied
+		}
+	}
+	return nil
 }
 
 // Configure sets the rules of a configuration, in place of those it set before.
@@ -174,7 +200,7 @@ func (p *Policy) Configure(rules []Rule) error {
 	rules = slices.Clone(rules)
 	for i := range rules {
 		r := &rules[i]
-		r.Scope, r.Command = Always, slices.Clone(r.Command)
+		r.Scope, r.Command, r.Env = Always, slices.Clone(r.Command), slices.Clone(r.Env)
 		if err := r.Check(); err != nil {
 			return fmt.Errorf("rule %d: %w", i+1, err)
 		}
@@ -190,7 +216,7 @@ func (p *Policy) Add(r Rule) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	r.Command = slices.Clone(r.Command)
+	r.Command, r.Env = slices.Clone(r.Command), slices.Clone(r.Env)
 	return p.change(r.Scope == Always, func(rules []Rule) []Rule { return append(rules, r) })
 }
 
@@ -246,5 +272,5 @@ func (p *Policy) change(kept bool, edit func([]Rule) []Rule) error {
 
 func equal(a, b *Rule) bool {
 	return a.Action == b.Action && a.Scope == b.Scope && a.Agent == b.Agent && a.Session == b.Session &&
-		a.Kind == b.Kind && a.Path == b.Path && slices.Equal(a.Command, b.Command)
+		a.Kind == b.Kind && a.Path == b.Path && a.Cwd == b.Cwd && slices.Equal(a.Command, b.Command) && slices.Equal(a.Env, b.Env)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

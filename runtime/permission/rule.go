@@ -3,8 +3,6 @@ package permission
 import (
 	"errors"
 	"fmt"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -30,13 +28,15 @@ const (
 	Always  Scope = "always"  // for good; kept in the file of the Policy
 )
 
-// Rule decides the requests that match all of its members; an empty member
-// matches everything, with two exceptions for rules that allow: the kinds other
-// and switch_mode, which say nothing about what would happen, are only matched
-// by a rule that names them, and unknown kinds by none.
+// Rule decides the requests that match all of its members. An empty member
+// matches everything, with exceptions for rules that allow. The kinds other and
+// switch_mode, which say nothing about what would happen, are only matched by a
+// rule that names them, and unknown kinds by none. A command that comes with an
+// environment, or runs in an odd folder, needs a rule with Env or Cwd.
 //
-// What a request does not tell never matches a rule that allows: a rule for a
-// path needs to know every path, a rule for a command the plain words of it.
+// A rule that allows matches only what is certain: a rule for a path needs to
+// know every path and where its links lead, a rule for a command its plain
+// words. A rule that denies and might match makes the user be asked.
 type Rule struct {
 	Action  Action        `json:"action"`
 	Scope   Scope         `json:"scope"`
@@ -45,10 +45,16 @@ type Rule struct {
 	Kind    acp.ToolKind  `json:"kind,omitempty"`
 	// Path is a pattern for all paths of the request: * and ? within a name,
 	// ** for any number of names. A pattern that does not begin with a slash
-	// matches at any depth.
+	// matches at any depth. A rule with a path never allows a command.
 	Path string `json:"path,omitempty"`
 	// Command are the first words of the command, such as git status.
 	Command []string `json:"command,omitempty"`
+	// Env are the names of variables that may come with an allowed command,
+	// whatever their values, besides harmless ones such as CI=1.
+	Env []string `json:"env,omitempty"`
+	// Cwd is a pattern, as Path, for the folder of an allowed command. Without
+	// it that is a folder of the session, but none that configures git.
+	Cwd string `json:"cwd,omitempty"`
 }
 
 // ErrRule is what Check reports.
@@ -70,15 +76,19 @@ func (r *Rule) Check() error {
 		why = fmt.Sprintf("unknown tool kind %q", r.Kind)
 	case slices.Contains(r.Command, ""):
 		why = "empty word in the command"
-	case strings.Contains(r.Path, "**") && slices.ContainsFunc(strings.Split(r.Path, "/"), func(n string) bool {
-		return n != "**" && strings.Contains(n, "**")
-	}):
-		why = fmt.Sprintf("path pattern %q: ** must stand alone between slashes", r.Path)
 	case len(r.Command) > 0 && r.Kind != "" && r.Kind != acp.ToolKindExecute:
 		why = fmt.Sprintf("a command is not of kind %s", r.Kind)
+	case r.Action == Allow && len(r.Command) > 0 && r.Path != "":
+		why = "a command may touch any path: allow the command or the path, or the folder it runs in by cwd"
+	case (len(r.Env) > 0 || r.Cwd != "") && (r.Action != Allow || r.Path != "" || r.Kind != "" && r.Kind != acp.ToolKindExecute):
+		why = "env and cwd are for rules that allow a command"
+	case slices.ContainsFunc(r.Env, func(name string) bool { return name == "" || strings.ContainsAny(name, "=\x00") }):
+		why = "env takes names of variables"
 	}
-	if _, err := path.Match(r.Path, ""); err != nil {
-		why = fmt.Sprintf("path pattern %q: %v", r.Path, err)
+	for _, pattern := range []string{r.Path, r.Cwd} {
+		if why == "" {
+			why = patternFault(pattern)
+		}
 	}
 	if why != "" {
 		return fmt.Errorf("%w: %s", ErrRule, why)
@@ -98,112 +108,33 @@ func known(k acp.ToolKind) bool {
 type match int
 
 const (
-	no match = iota
+	no     match = iota
+	unseen       // a command, which may touch files that it does not name
+	maybe        // the request does not tell
 	yes
-	maybe // the request does not tell
 )
 
-// matches errs on the side of denial: a rule that allows has to match what is
-// known for certain, a rule that denies what might be.
-func (r *Rule) matches(q *Request) match {
-	switch {
-	case r.Agent != "" && r.Agent != q.Agent, r.Session != "" && r.Session != q.Session, r.Kind != "" && r.Kind != q.Kind:
+// fits reports whether the rule is about such requests at all.
+func (r *Rule) fits(q *Request) bool {
+	return (r.Agent == "" || r.Agent == q.Agent) && (r.Session == "" || r.Session == q.Session) && (r.Kind == "" || r.Kind == q.Kind)
+}
+
+// denies errs on the side of denial: everything that the request might mean
+// counts.
+func (r *Rule) denies(s *subject) match {
+	if r.Action != Deny || !r.fits(s.Request) {
 		return no
-	case r.Action == Deny:
-		return r.denies(q)
-	case r.allows(q):
-		return yes
 	}
-	return no
+	return min(r.deniesPath(s), r.deniesCommand(s.Request))
 }
 
-func (r *Rule) denies(q *Request) match {
-	result := yes
-	if r.Path != "" && !slices.ContainsFunc(q.Paths, func(p string) bool {
-		return matchPath(strings.ToLower(r.Path), strings.ToLower(filepath.Clean(p)))
-	}) {
-		if len(q.Paths) > 0 || !aboutFiles(q.Kind) {
-			return no
-		}
-		result = maybe
-	}
-	if len(r.Command) > 0 && !contains(q.words, r.Command) {
-		if len(q.words) > 0 || q.Kind != acp.ToolKindExecute {
-			return no
-		}
-		result = maybe
-	}
-	return result
-}
-
-func aboutFiles(k acp.ToolKind) bool {
-	switch k {
-	case acp.ToolKindRead, acp.ToolKindEdit, acp.ToolKindDelete, acp.ToolKindMove:
-		return true
-	}
-	return false
-}
-
-func (r *Rule) allows(q *Request) bool {
-	if !known(q.Kind) || r.Kind == "" && (q.Kind == acp.ToolKindOther || q.Kind == acp.ToolKindSwitchMode) {
+// allows needs to know for certain what the request means.
+func (r *Rule) allows(s *subject) bool {
+	switch {
+	case r.Action != Allow, !r.fits(s.Request), !known(s.Kind), r.Kind == "" && (s.Kind == acp.ToolKindOther || s.Kind == acp.ToolKindSwitchMode):
 		return false
+	case s.runs():
+		return r.Path == "" && r.allowsCommand(s)
 	}
-	if r.Path != "" && (len(q.Paths) == 0 || slices.ContainsFunc(q.Paths, func(p string) bool {
-		return !certain(p) || !matchPath(r.Path, filepath.Clean(p))
-	})) {
-		return false
-	}
-	return len(r.Command) == 0 || len(q.Command) >= len(r.Command) && slices.Equal(q.Command[:len(r.Command)], r.Command)
-}
-
-func certain(p string) bool {
-	return filepath.IsAbs(p) && !slices.Contains(strings.Split(filepath.ToSlash(p), "/"), "..")
-}
-
-func contains(words, part []string) bool {
-	for i := 0; i+len(part) <= len(words); i++ {
-		if slices.Equal(words[i:i+len(part)], part) {
-			return true
-		}
-	}
-	return false
-}
-
-func matchPath(pattern, p string) bool {
-	names := strings.Split(strings.TrimPrefix(filepath.ToSlash(p), "/"), "/")
-	if rest, ok := strings.CutPrefix(pattern, "/"); ok {
-		pattern = rest
-	} else {
-		pattern = "**/" + pattern
-	}
-	return matchNames(strings.Split(pattern, "/"), names)
-}
-
-// matchNames takes a step for each name at most, because only the last ** that
-// was passed can help.
-func matchNames(patterns, names []string) bool {
-	p, n := 0, 0
-	starP, starN := -1, 0
-	for n < len(names) {
-		switch {
-		case p < len(patterns) && patterns[p] == "**":
-			starP, starN = p, n
-			p++
-			continue
-		case p < len(patterns):
-			if ok, _ := path.Match(patterns[p], names[n]); ok {
-				p, n = p+1, n+1
-				continue
-			}
-		}
-		if starP < 0 {
-			return false
-		}
-		starN++
-		p, n = starP+1, starN
-	}
-	for p < len(patterns) && patterns[p] == "**" {
-		p++
-	}
-	return p == len(patterns)
+	return len(r.Command) == 0 && len(r.Env) == 0 && r.Cwd == "" && r.allowsPaths(s)
 }

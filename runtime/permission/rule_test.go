@@ -33,7 +33,10 @@ func TestRulesAreChecked(t *testing.T) {
 		{}, {Action: Allow}, {Action: "maybe", Scope: Once}, {Action: Allow, Scope: "forever"}, {Action: Allow, Scope: Session},
 		{Action: Allow, Scope: Always, Session: "s"}, {Action: Allow, Scope: Always, Kind: "sudo"}, {Action: Allow, Scope: Always, Path: "[a"},
 		{Action: Allow, Scope: Always, Path: "/w/a**"}, {Action: Allow, Scope: Always, Command: []string{"git", ""}},
-		{Action: Allow, Scope: Always, Kind: acp.ToolKindRead, Command: []string{"git"}},
+		{Action: Allow, Scope: Always, Kind: acp.ToolKindRead, Command: []string{"git"}}, {Action: Allow, Scope: Always, Path: "/w/**", Command: []string{"git"}},
+		{Action: Deny, Scope: Always, Env: []string{"A"}}, {Action: Deny, Scope: Always, Cwd: "/w"}, {Action: Allow, Scope: Always, Kind: acp.ToolKindRead, Cwd: "/w"},
+		{Action: Allow, Scope: Always, Path: "/w/**", Env: []string{"A"}}, {Action: Allow, Scope: Always, Env: []string{""}}, {Action: Allow, Scope: Always, Env: []string{"A=b"}},
+		{Action: Allow, Scope: Always, Cwd: "/w/a**"}, {Action: Allow, Scope: Always, Cwd: "[a"},
 	} {
 		if err := r.Check(); !errors.Is(err, ErrRule) {
 			t.Errorf("%+v: %v", r, err)

@@ -1,0 +1,227 @@
+package permission
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Agents name the arguments of their tools as they like. A role is what the
+// name of one tells about its value.
+type role int
+
+const (
+	unknown     role = iota
+	plainText        // never the name of a file
+	pathName         // names files
+	workingDir       // names the folder that a command runs in
+	filePattern      // selects files below a path
+	commandText      // runs
+	environment      // variables of a command
+)
+
+// roles are names in lower case and without anything but letters.
+var roles = map[role][]string{
+	plainText: {
+		"content", "contents", "filecontent", "filecontents", "filetext", "text", "oldtext", "newtext", "inserttext", "oldstring", "newstring",
+		"oldstr", "newstr", "newsource", "codeedit", "replacement", "description", "title", "prompt", "message", "reason", "explanation",
+		"thought", "thinking", "summary", "instruction", "instructions", "plan", "note", "notes", "comment", "activeform",
+	},
+	workingDir:  {"cwd", "workdir", "workingdir", "workingdirectory", "pwd", "cd", "dir", "directory"},
+	commandText: {"command", "commands", "commandline", "cmd", "cmds", "shell", "shellcommand", "script", "argv", "args", "arguments", "exec", "executable", "program", "run", "bash", "stdin", "parsedcmd"},
+	filePattern: {"query", "regex", "filter"},
+	pathName:    {"from", "to", "src", "source", "dst", "in", "into", "out", "output", "at", "where", "base"},
+	environment: {"vars", "variables"},
+}
+
+// parts of longer names, in the order in which they count.
+var parts = []struct {
+	role  role
+	parts []string
+}{
+	{environment, []string{"env"}},
+	{filePattern, []string{"pattern", "glob", "include", "exclude"}},
+	{pathName, []string{"path", "file", "dir", "folder", "uri", "url", "target", "dest", "root", "location", "workspace", "notebook", "cwd"}},
+}
+
+func roleOf(name string) role {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, name)
+	for role, names := range roles {
+		if slices.Contains(names, name) {
+			return role
+		}
+	}
+	for _, p := range parts {
+		if slices.ContainsFunc(p.parts, func(part string) bool { return strings.Contains(name, part) }) {
+			return p.role
+		}
+	}
+	return unknown
+}
+
+// arguments reads the members of rawInput.
+func (q *Request) arguments(input map[string]any) {
+	q.readCommand(input["command"], input["args"])
+	for name, value := range input {
+		switch name {
+		case "command", "args":
+		case "program": // the file of the command, as Hermes' own questions tell it
+			file, _ := value.(string)
+			if len(q.Command) == 0 || programName(file) != programName(q.Command[0]) {
+				q.argument(commandText, value)
+			}
+		default:
+			q.member(unknown, name, value)
+		}
+	}
+}
+
+// member reads a member of an object. One whose name says nothing has the role
+// of the object.
+func (q *Request) member(of role, name string, value any) {
+	if strings.ContainsAny(name, `/\`) {
+		q.path(name)
+	}
+	r := roleOf(name)
+	if r == unknown {
+		r = of
+	}
+	q.argument(r, value)
+}
+
+func (q *Request) argument(r role, value any) {
+	if r == environment {
+		q.variables(value)
+		return
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		if r == commandText {
+			r = unknown
+		}
+		for name, v := range value {
+			q.member(r, name, v)
+		}
+	case []any:
+		for _, v := range value {
+			q.argument(r, v)
+		}
+	case string:
+		if value != "" {
+			q.text(r, value)
+		}
+	}
+}
+
+func (q *Request) text(r role, s string) {
+	switch r {
+	case pathName:
+		q.path(s)
+	case workingDir:
+		if q.path(s); q.Dir != "" && q.Dir != s {
+			q.morePaths = true
+		}
+		q.Dir = s
+	case commandText:
+		q.moreCommand = true
+		q.words = append(q.words, roughWords(s)...)
+	case filePattern:
+		q.below = true
+		q.names = append(q.names, s)
+		q.morePaths = q.morePaths || leadsAway(s)
+	case unknown:
+		q.names = append(q.names, s)
+		q.morePaths = q.morePaths || looksLikePath(s)
+	}
+}
+
+// path adds a path. Others than plain ones are added only to be denied.
+func (q *Request) path(s string) {
+	switch {
+	case s == "", isPage(s):
+		return
+	case strings.Contains(strings.ToLower(s), "file:"):
+		q.morePaths = true
+		if u, err := url.Parse(s); err == nil {
+			q.Paths = append(q.Paths, u.Path+u.Opaque)
+		}
+	case strings.Contains(s, "://"):
+		q.morePaths = true
+	case s[0] == '~':
+		q.morePaths = true
+		if home, err := os.UserHomeDir(); err == nil {
+			q.Paths = append(q.Paths, filepath.Join(home, s[1:]))
+		}
+	}
+	q.Paths = append(q.Paths, s)
+}
+
+// isPage reports whether s is the address of a web page.
+func isPage(s string) bool {
+	s = strings.ToLower(s)
+	return (strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://")) && !strings.ContainsFunc(s, unicode.IsSpace)
+}
+
+func looksLikePath(s string) bool {
+	return !isPage(s) && (strings.ContainsAny(s, `/\`) || s[0] == '~' || s == "." || s == ".." || strings.Contains(strings.ToLower(s), "file:"))
+}
+
+// leadsAway reports whether a pattern may select files that are not below the
+// folder it is applied to.
+func leadsAway(pattern string) bool {
+	for alternative := range strings.FieldsFuncSeq(pattern, func(r rune) bool { return strings.ContainsRune("{},|()[]", r) }) {
+		names := strings.FieldsFunc(alternative, func(r rune) bool { return r == '/' || r == '\\' })
+		if strings.ContainsRune(`/\~`, rune(alternative[0])) || slices.Contains(names, "..") || strings.Contains(alternative, ":/") {
+			return true
+		}
+	}
+	return strings.Contains(strings.ToLower(pattern), "file:")
+}
+
+// unknownVariable stands for variables of an environment that Describe does not
+// understand. No rule names it.
+const unknownVariable = ""
+
+// variables reads an environment: an object, or a list of assignments or of
+// objects with name and value.
+func (q *Request) variables(env any) {
+	set := func(name string, value any) {
+		switch value.(type) {
+		case string, float64, bool:
+			q.Env = append(q.Env, fmt.Sprint(name, "=", value))
+		default:
+			q.Env = append(q.Env, unknownVariable)
+		}
+	}
+	switch env := env.(type) {
+	case nil, bool:
+	case map[string]any:
+		for name, value := range env {
+			set(name, value)
+		}
+	case []any:
+		for _, v := range env {
+			pair, _ := v.(map[string]any)
+			name, named := pair["name"].(string)
+			switch assignment, ok := v.(string); {
+			case ok:
+				q.Env = append(q.Env, assignment)
+			case named && len(pair) == 2:
+				set(name, pair["value"])
+			default:
+				q.Env = append(q.Env, unknownVariable)
+			}
+		}
+	default:
+		q.Env = append(q.Env, unknownVariable)
+	}
+}

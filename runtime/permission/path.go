@@ -1,0 +1,290 @@
+package permission
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// maxPaths bounds the paths of a request that are looked at.
+const maxPaths = 256
+
+// subject is a request with what the file system tells about its paths.
+type subject struct {
+	*Request
+	places []place
+	roots  []string // without links
+}
+
+// place is a path of a request. Unless it is known, it may lead anywhere.
+type place struct {
+	name  string // as the request has it, cleaned
+	real  string // without links
+	known bool
+	file  bool // a regular file, with nothing below it
+}
+
+func inspect(q *Request) *subject {
+	s := &subject{Request: q}
+	for _, p := range q.Paths[:min(len(q.Paths), maxPaths)] {
+		s.places = append(s.places, locate(p))
+	}
+	for _, p := range q.Paths[len(s.places):] {
+		s.places = append(s.places, place{name: filepath.Clean(p)})
+	}
+	for _, root := range q.Roots {
+		if p := locate(root); p.known {
+			s.roots = append(s.roots, p.real)
+		}
+	}
+	return s
+}
+
+// locate finds out where a path leads. The part that does not exist yet stays as
+// it is.
+func locate(name string) place {
+	p := place{name: filepath.Clean(name)}
+	if !filepath.IsAbs(name) || slices.Contains(names(name), "..") || strings.HasPrefix(filepath.VolumeName(name), `\\`) {
+		return p // relative to a folder that is not known, or on another machine
+	}
+	for dir, rest := p.name, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
+		real, err := filepath.EvalSymlinks(dir)
+		if err == nil {
+			p.real, p.known = filepath.Join(real, rest), true
+			info, err := os.Stat(p.real)
+			p.file = err == nil && info.Mode().IsRegular()
+			return p
+		}
+		if _, gone := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || !errors.Is(gone, fs.ErrNotExist) {
+			return p // such as a link that leads nowhere
+		}
+	}
+}
+
+func names(p string) []string { return strings.Split(filepath.ToSlash(p), "/") }
+
+func inside(dir, p string) bool {
+	rel, err := filepath.Rel(dir, p)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// allowsPaths needs every path to be known and to match where it leads.
+func (r *Rule) allowsPaths(s *subject) bool {
+	if r.Path == "" {
+		return true
+	}
+	pattern := led(r.Path)
+	return len(s.places) > 0 && !s.morePaths && !slices.ContainsFunc(s.places, func(p place) bool {
+		return !p.known || !matchPath(pattern, p.real)
+	})
+}
+
+// deniesPath compares the rule's path with every path of the request, as it is
+// written and where it leads.
+func (r *Rule) deniesPath(s *subject) match {
+	if r.Path == "" {
+		return yes
+	}
+	patterns := []string{strings.ToLower(r.Path), strings.ToLower(led(r.Path))}
+	matches := func(match func(pattern, p string) bool, p string) bool {
+		p = strings.ToLower(p)
+		return p != "" && (match(patterns[0], p) || match(patterns[1], p))
+	}
+	deep := s.below || s.Kind == acp.ToolKindSearch || s.Kind == acp.ToolKindDelete || s.Kind == acp.ToolKindMove
+	doubt := s.morePaths || len(s.places) == 0 && (touches(s.Kind) || s.below)
+	for _, p := range s.places {
+		if matches(matchPath, p.name) || matches(matchPath, p.real) {
+			return yes
+		}
+		doubt = doubt || !p.known || deep && !p.file && (matches(above, p.name) || matches(above, p.real))
+	}
+	switch {
+	case doubt, slices.ContainsFunc(s.names, func(name string) bool { return matches(matchPath, filepath.Clean(name)) }):
+		return maybe
+	case !s.runs():
+		return no
+	case !s.clear() || s.mayName(patterns):
+		return maybe
+	}
+	return unseen
+}
+
+// touches reports whether requests of a kind are about files that they may have
+// left out.
+func touches(k acp.ToolKind) bool {
+	switch k {
+	case acp.ToolKindThink, acp.ToolKindFetch, acp.ToolKindSwitchMode, acp.ToolKindExecute:
+		return false
+	}
+	return true
+}
+
+// Words that are longer, or longer altogether, may name anything.
+const (
+	maxWord  = 256
+	maxWords = 16 << 10
+)
+
+// mayName reports whether a word of the command, or the end of one, such as that
+// of --file=name, could be the name of a file that the patterns match. Patterns
+// are in lower case.
+func (s *subject) mayName(patterns []string) bool {
+	bases := s.roots
+	if s.Dir != "" {
+		bases = []string{locate(s.Dir).real}
+	}
+	total := 0
+	for _, word := range s.Command {
+		if total += len(word); len(word) > maxWord || total > maxWords {
+			return true
+		}
+		var candidates []string
+		for _, base := range bases {
+			for _, tail := range []string{word, word[strings.LastIndexByte(word, '=')+1:]} {
+				candidates = append(candidates, filepath.Join(base, tail), locate(filepath.Join(base, tail)).real)
+			}
+		}
+		for i := range word {
+			candidates = append(candidates, filepath.Clean(word[i:]))
+		}
+		for _, pattern := range patterns {
+			if slices.ContainsFunc(candidates, func(c string) bool { return c != "" && matchPath(pattern, strings.ToLower(c)) }) ||
+				len(bases) == 0 && endsIn(pattern, strings.ToLower(filepath.Clean(word))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// endsIn reports whether a relative path could match the pattern in some folder.
+func endsIn(pattern, p string) bool {
+	patterns := names(pattern)
+	for i, n := range patterns {
+		if n != "**" && matchNames(patterns[i:], names(p)) {
+			return true
+		}
+	}
+	return false
+}
+
+// patternFault says what is wrong with a pattern, nothing for a good one.
+func patternFault(pattern string) string {
+	if _, err := path.Match(pattern, ""); err != nil {
+		return fmt.Sprintf("path pattern %q: %v", pattern, err)
+	}
+	for _, n := range strings.Split(pattern, "/") {
+		if n != "**" && strings.Contains(n, "**") {
+			return fmt.Sprintf("path pattern %q: ** must stand alone between slashes", pattern)
+		}
+	}
+	return ""
+}
+
+// led returns the pattern with the links in its fixed part resolved: users
+// write a folder as they know it.
+func led(pattern string) string {
+	if !strings.HasPrefix(pattern, "/") {
+		return pattern
+	}
+	var fixed []string
+	rest := strings.Split(pattern[1:], "/")
+	for len(rest) > 0 {
+		name, ok := literal(rest[0])
+		if !ok {
+			break
+		}
+		fixed, rest = append(fixed, name), rest[1:]
+	}
+	folder := locate("/" + strings.Join(fixed, "/"))
+	if !folder.known {
+		return pattern
+	}
+	real := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(filepath.ToSlash(folder.real))
+	return strings.TrimSuffix(strings.Join(append([]string{strings.TrimSuffix(real, "/")}, rest...), "/"), "/")
+}
+
+// literal returns the only name that a part of a pattern matches; false when
+// there are more.
+func literal(pattern string) (string, bool) {
+	var name strings.Builder
+	for i := 0; i < len(pattern); i++ {
+		switch pattern[i] {
+		case '*', '?', '[':
+			return "", false
+		case '\\':
+			i++
+		}
+		if i < len(pattern) {
+			name.WriteByte(pattern[i])
+		}
+	}
+	return name.String(), true
+}
+
+// above reports whether something below p could match the pattern.
+func above(pattern, p string) bool {
+	rest, ok := strings.CutPrefix(pattern, "/")
+	if !ok {
+		return true
+	}
+	patterns := strings.Split(rest, "/")
+	for i, name := range strings.FieldsFunc(filepath.ToSlash(p), func(r rune) bool { return r == '/' }) {
+		if i == len(patterns) {
+			return false
+		}
+		if patterns[i] == "**" {
+			return true
+		}
+		if ok, _ := path.Match(patterns[i], name); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func matchPath(pattern, p string) bool {
+	names := strings.Split(strings.TrimPrefix(filepath.ToSlash(p), "/"), "/")
+	if rest, ok := strings.CutPrefix(pattern, "/"); ok {
+		pattern = rest
+	} else {
+		pattern = "**/" + pattern
+	}
+	return matchNames(strings.Split(pattern, "/"), names)
+}
+
+// matchNames takes a step for each name at most, because only the last ** that
+// was passed can help.
+func matchNames(patterns, names []string) bool {
+	p, n := 0, 0
+	starP, starN := -1, 0
+	for n < len(names) {
+		switch {
+		case p < len(patterns) && patterns[p] == "**":
+			starP, starN = p, n
+			p++
+			continue
+		case p < len(patterns):
+			if ok, _ := path.Match(patterns[p], names[n]); ok {
+				p, n = p+1, n+1
+				continue
+			}
+		}
+		if starP < 0 {
+			return false
+		}
+		starN++
+		p, n = starP+1, starN
+	}
+	for p < len(patterns) && patterns[p] == "**" {
+		p++
+	}
+	return p == len(patterns)
+}
