@@ -9,6 +9,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 )
 
@@ -38,6 +39,9 @@ func (s *Services) read(ctx context.Context, p *acp.ReadTextFileRequest) (string
 	lines := files.Range{Line: p.Line, Limit: p.Limit}
 	if s.opts.ReadBuffer != nil {
 		loc, err := r.files.Resolve(p.Path)
+		if err == nil {
+			err = s.permit(p.SessionID, p.Path, loc, false)
+		}
 		if err != nil {
 			return "", because(opRead, p.Path, err)
 		}
@@ -71,6 +75,9 @@ func (s *Services) write(ctx context.Context, p *acp.WriteTextFileRequest) error
 		return err
 	}
 	loc, err := r.files.Resolve(p.Path)
+	if err == nil {
+		err = s.permit(p.SessionID, p.Path, loc, true)
+	}
 	if err != nil {
 		return because(opWrite, p.Path, err)
 	}
@@ -241,7 +248,7 @@ func answer(method string, err error) error {
 
 var refusals = []error{
 	files.ErrPath, files.ErrOutside, files.ErrLink, files.ErrNotRegular, files.ErrNotDir, files.ErrHardLink, files.ErrTooLarge,
-	files.ErrNotText, files.ErrProtected, terminal.ErrCommand, terminal.ErrEnv, terminal.ErrTooMany, exec.ErrNotFound, fs.ErrNotExist,
+	files.ErrNotText, files.ErrProtected, permission.ErrDenied, terminal.ErrCommand, terminal.ErrEnv, terminal.ErrTooMany, exec.ErrNotFound, fs.ErrNotExist,
 }
 
 func matches(err error, any ...error) bool {

@@ -9,6 +9,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -29,8 +30,12 @@ type Options struct {
 	// Agent is the agent's name in permission rules.
 	Agent string
 
-	// Files are the settings of the workspaces.
+	// Files are the settings of the workspaces. Permit is set for each session.
 	Files files.Options
+	// PermitFile is asked before a file is read or written, besides the rules of
+	// Policy. An error refuses. Path is as the agent wrote it, at is where it
+	// leads.
+	PermitFile func(id acp.SessionID, path string, at files.Location, write bool) error
 	// MissingIsEmpty answers a read of a missing file with empty content:
 	// some agents can make a file only then. Others expect the error.
 	MissingIsEmpty bool
@@ -55,7 +60,8 @@ type Options struct {
 	TerminalData func(id acp.SessionID, term acp.TerminalID, text string, skipped int)
 	TerminalExit func(id acp.SessionID, term acp.TerminalID, status terminal.Status)
 
-	// Policy holds the permission rules; nil: none.
+	// Policy holds the permission rules; nil: none. Those that deny bind the
+	// file methods, too.
 	Policy *permission.Policy
 	// Ask, AskTimeout and Decided are permission.Gate's Ask, Timeout and Decided.
 	Ask        func(context.Context, *acp.RequestPermissionRequest) (acp.PermissionOptionID, error)
@@ -134,7 +140,7 @@ func New(opts Options) *Services {
 	}
 	s.gate = permission.Gate{
 		Agent: opts.Agent, Policy: opts.Policy, Ask: opts.Ask, Timeout: opts.AskTimeout, Decided: opts.Decided,
-		Merge: s.whole,
+		Merge: s.whole, Roots: s.roots,
 	}
 	s.elicit.Ask, s.elicit.Timeout = opts.Elicit, opts.ElicitTimeout
 	s.elicit.Complete, s.elicit.Decided = opts.ElicitComplete, opts.Elicited
@@ -142,8 +148,8 @@ func New(opts Options) *Services {
 }
 
 // whole returns a tool call with what earlier updates told about it. When that
-// was too much to keep, what it touches is unknown, so that no rule takes a part
-// of it for all.
+// was too much to keep, its arguments are some that no rule understands, so that
+// none takes a part of them for all.
 func (s *Services) whole(id acp.SessionID, u *acp.ToolCallUpdate) *acp.ToolCallUpdate {
 	st := s.sessions.Get(id)
 	if st == nil {
@@ -151,7 +157,7 @@ func (s *Services) whole(id acp.SessionID, u *acp.ToolCallUpdate) *acp.ToolCallU
 	}
 	merged := *st.Merge(u)
 	if c := st.ToolCall(u.ToolCallID); c != nil && c.Truncated {
-		merged.Content, merged.Locations, merged.RawInput = nil, nil, nil
+		merged.Content, merged.Locations, merged.RawInput = nil, nil, json.RawMessage("0")
 	}
 	return &merged
 }
@@ -178,7 +184,7 @@ func (s *Services) NewSession(ctx context.Context, agent acp.Agent, req *acp.New
 	if err != nil {
 		return nil, err
 	}
-	if err := s.OpenSession(resp.SessionID, roots(req.Cwd, req.AdditionalDirectories)); err != nil {
+	if err := s.OpenSession(resp.SessionID, folders(req.Cwd, req.AdditionalDirectories)); err != nil {
 		return nil, err
 	}
 	s.sessions.Open(resp.SessionID).Start(resp.Modes, resp.ConfigOptions)
@@ -188,7 +194,7 @@ func (s *Services) NewSession(ctx context.Context, agent acp.Agent, req *acp.New
 // LoadSession calls session/load with the session open, because the agent
 // replays its history before it answers. The state starts afresh.
 func (s *Services) LoadSession(ctx context.Context, agent acp.Agent, req *acp.LoadSessionRequest) (*acp.LoadSessionResponse, error) {
-	if err := s.OpenSession(req.SessionID, roots(req.Cwd, req.AdditionalDirectories)); err != nil {
+	if err := s.OpenSession(req.SessionID, folders(req.Cwd, req.AdditionalDirectories)); err != nil {
 		return nil, err
 	}
 	st := s.sessions.Open(req.SessionID)
@@ -204,7 +210,7 @@ func (s *Services) LoadSession(ctx context.Context, agent acp.Agent, req *acp.Lo
 // ResumeSession is LoadSession for session/resume, which replays nothing; what
 // is known of the session stays.
 func (s *Services) ResumeSession(ctx context.Context, agent acp.Agent, req *acp.ResumeSessionRequest) (*acp.ResumeSessionResponse, error) {
-	if err := s.OpenSession(req.SessionID, roots(req.Cwd, req.AdditionalDirectories)); err != nil {
+	if err := s.OpenSession(req.SessionID, folders(req.Cwd, req.AdditionalDirectories)); err != nil {
 		return nil, err
 	}
 	resp, err := agent.ResumeSession(ctx, req)
@@ -223,13 +229,15 @@ func (s *Services) Prompt(ctx context.Context, agent acp.Agent, req *acp.PromptR
 	return agent.Prompt(ctx, req)
 }
 
-func roots(cwd string, more []string) []string { return append([]string{cwd}, more...) }
+func folders(cwd string, more []string) []string { return append([]string{cwd}, more...) }
 
 // OpenSession lets the agent use files and terminals of a session below roots,
 // the working directory first. A session that was open gets new roots and loses
 // its terminals.
 func (s *Services) OpenSession(id acp.SessionID, roots []string) error {
-	ws, err := files.Open(roots, s.opts.Files)
+	o := s.opts.Files
+	o.Permit = func(path string, at files.Location, write bool) error { return s.permit(id, path, at, write) }
+	ws, err := files.Open(roots, o)
 	if err != nil {
 		return fmt.Errorf("session %s: %w", id, err)
 	}
@@ -252,6 +260,19 @@ func (s *Services) OpenSession(id acp.SessionID, roots []string) error {
 		err = errors.Join(err, old.close())
 	}
 	return err
+}
+
+// permit applies the rules that deny to a file.
+func (s *Services) permit(id acp.SessionID, path string, at files.Location, write bool) error {
+	if s.opts.Policy != nil {
+		if err := s.opts.Policy.Permit(permission.File(s.opts.Agent, id, write, path, at.Path, at.Real)); err != nil {
+			return err
+		}
+	}
+	if s.opts.PermitFile != nil {
+		return s.opts.PermitFile(id, path, at, write)
+	}
+	return nil
 }
 
 func (s *Services) terminalOptions(id acp.SessionID, ws *files.Workspace) terminal.Options {
@@ -284,6 +305,16 @@ func (s *Services) CloseSession(id acp.SessionID) error {
 		return nil
 	}
 	return r.close()
+}
+
+// roots returns the folders of an open session, nil for another one.
+func (s *Services) roots(id acp.SessionID) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.open[id]; r != nil {
+		return r.files.Roots()
+	}
+	return nil
 }
 
 // Workspace returns the files of an open session, for an editor that serves

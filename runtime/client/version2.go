@@ -152,13 +152,14 @@ func paths(change v2.DiffChangeVariant) []v2.AbsolutePath {
 	case *v2.DiffChangeCopy:
 		return []v2.AbsolutePath{c.OldPath, c.Path}
 	case *v2.DiffChangeOther:
-		// A newer operation: whatever it calls a path may be one.
-		var both [2]v2.AbsolutePath
-		for i, name := range []string{"oldPath", "path"} {
-			raw, _ := c.Raw.Get(name)
-			json.Unmarshal(raw, &both[i])
+		// A newer operation: every member may be a path.
+		var all []v2.AbsolutePath
+		for _, raw := range c.Raw.All() {
+			path := v2.AbsolutePath(raw) // unless it is a string: a path that no rule allows
+			json.Unmarshal(raw, &path)
+			all = append(all, path)
 		}
-		return slices.DeleteFunc(both[:], func(p v2.AbsolutePath) bool { return p == "" })
+		return all
 	}
 	return nil
 }

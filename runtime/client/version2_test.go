@@ -172,6 +172,8 @@ func TestRulesAnswerPermissionRequestsOfVersion2(t *testing.T) {
 		"copied from outside":           {[]permission.Rule{allow("edit", "/w/**")}, "", diff(`{"operation":"copy","oldPath":"/etc/a","path":"/w/b"}`), unasked},
 		"denied in a diff":              {[]permission.Rule{allow("edit", ""), deny("edit", ".env")}, "", diff(`{"operation":"modify","path":"/w/.env"}`), "r"},
 		"unknown operation":             {[]permission.Rule{allow("edit", "/w/**")}, "", diff(`{"operation":"_link","path":"/w/b","oldPath":"/etc/a"}`), unasked},
+		"unknown member of one":         {[]permission.Rule{allow("edit", "/w/**")}, "", diff(`{"operation":"_link","path":"/w/b","linkTo":"/etc/a"}`), unasked},
+		"members of another type":       {[]permission.Rule{allow("edit", "/w/**")}, "", diff(`{"operation":"_link","path":"/w/b","more":["/etc/a"]}`), unasked},
 		"command":                       {[]permission.Rule{allow("execute", "", "git", "status")}, "", `{"type":"command","command":"git status -s","cwd":"/w"}`, "a"},
 		"another command":               {[]permission.Rule{allow("execute", "", "git", "status")}, "", `{"type":"command","command":"git status; rm x","cwd":"/w"}`, unasked},
 		"denied command":                {[]permission.Rule{allow("execute", ""), deny("", "", "rm")}, "", `{"type":"command","command":"sudo rm x","cwd":"/w"}`, "r"},
@@ -250,7 +252,8 @@ func TestRulesDoNotTrustPartsOfAToolCall(t *testing.T) {
 	must(t, err)
 	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindEdit, Path: "/w/**"}))
 	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindRead}))
-	for kind, want := range map[string]string{"edit": "cancelled", "read": "a"} {
+	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindExecute}))
+	for kind, want := range map[string]string{"edit": "cancelled", "read": "a", "execute": "cancelled"} {
 		b := newBench2(t, Options{Policy: policy, Limits: session.Limits{Bytes: 10_000}})
 		got := b.ask(t, "s", `{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"`+kind+`","locations":[{"path":"/w/a"}],"content":[{"type":"diff","changes":[{"operation":"add","path":"/etc/b"}]},{"type":"content","content":{"type":"text","text":"`+strings.Repeat("x", 9000)+`"}}]}}`)
 		if got != want || !b.State("s").ToolCall("c").Truncated {

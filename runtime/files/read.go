@@ -17,7 +17,9 @@ const opRead = "fs/read_text_file"
 func (w *Workspace) ReadText(path string, lines Range) (string, error) {
 	var text string
 	err := w.at(opRead, path, func(p *place) (err error) {
-		text, err = w.readText(p)
+		if err = w.permit(path, p, false); err == nil {
+			text, err = w.readText(p)
+		}
 		return err
 	})
 	if err != nil {

@@ -38,6 +38,9 @@ type Options struct {
 	// KeepFormat makes a write keep the byte order mark and the line ends
 	// (LF or CRLF) of the file it replaces.
 	KeepFormat bool
+	// Permit is asked before a file is read or written: path is as the agent
+	// wrote it, at is where it leads. An error refuses.
+	Permit func(path string, at Location, write bool) error
 }
 
 // Workspace gives access to the files below the roots of one session: its
@@ -162,6 +165,14 @@ func (w *Workspace) Resolve(path string) (loc Location, err error) {
 		return Location{}, err
 	}
 	return loc, nil
+}
+
+// permit asks Options.Permit about a place, which stays the same meanwhile.
+func (w *Workspace) permit(path string, p *place, write bool) error {
+	if w.opts.Permit == nil {
+		return nil
+	}
+	return w.opts.Permit(path, p.location(), write)
 }
 
 // ResolveDir is Resolve for a directory that must exist, such as the working

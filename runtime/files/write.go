@@ -25,7 +25,7 @@ const (
 // A name that other programs run or trust gives a *ProtectedError; see
 // WriteApproved.
 func (w *Workspace) WriteText(path, content string) error {
-	return w.at(opWrite, path, func(p *place) error { return w.replace(p, content, false) })
+	return w.at(opWrite, path, func(p *place) error { return w.replace(path, p, content, false) })
 }
 
 // WriteApproved is WriteText for a place whose writing the user has approved. It
@@ -36,11 +36,14 @@ func (w *Workspace) WriteApproved(loc Location, content string) error {
 		if p.location().Real != loc.Real {
 			return ErrChanged
 		}
-		return w.replace(p, content, true)
+		return w.replace(loc.Path, p, content, true)
 	})
 }
 
-func (w *Workspace) replace(p *place, content string, approved bool) error {
+func (w *Workspace) replace(path string, p *place, content string, approved bool) error {
+	if err := w.permit(path, p, true); err != nil {
+		return err
+	}
 	loc := p.location()
 	var denied *ProtectedError
 	if errors.As(loc.Protected(), &denied) && (denied.Denied || !approved) {
