@@ -426,10 +426,10 @@ func TestResolveNamesThePlace(t *testing.T) {
 	base := tree(t)
 	w := open(t, Options{}, base+"/ws-link", base+"/ws/dir")
 	for path, want := range map[string]Location{
-		base + "/ws-link/in-file":    {base + "/ws-link", "a.txt", base + "/ws-link/a.txt", base + "/ws/a.txt", true},
-		base + "/ws/a.txt":           {base + "/ws-link", "a.txt", base + "/ws-link/a.txt", base + "/ws/a.txt", true},
-		base + "/ws/dir/b.txt":       {base + "/ws/dir", "b.txt", base + "/ws/dir/b.txt", base + "/ws/dir/b.txt", true},
-		base + "/ws-link/new/x.txt":  {base + "/ws-link", "new/x.txt", base + "/ws-link/new/x.txt", base + "/ws/new/x.txt", false},
+		base + "/ws-link/in-file":    {base + "/ws-link", "a.txt", base + "/ws-link/a.txt", base + "/ws/a.txt", true, false},
+		base + "/ws/a.txt":           {base + "/ws-link", "a.txt", base + "/ws-link/a.txt", base + "/ws/a.txt", true, false},
+		base + "/ws/dir/b.txt":       {base + "/ws/dir", "b.txt", base + "/ws/dir/b.txt", base + "/ws/dir/b.txt", true, false},
+		base + "/ws-link/new/x.txt":  {base + "/ws-link", "new/x.txt", base + "/ws-link/new/x.txt", base + "/ws/new/x.txt", false, false},
 		base + "/ws/dir/../../ws/a":  {},
 		base + "/ws-link/in-abs-dir": {},
 	} {

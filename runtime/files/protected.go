@@ -1,6 +1,7 @@
 package files
 
 import (
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -139,6 +140,24 @@ func checkout(names []string, above int) ([]string, int) {
 		}
 	}
 	return names, above
+}
+
+// makesRepository reports whether a file, beside those that are in the directory
+// already, makes it a bare repository: its configuration names programs that
+// git runs in it.
+func makesRepository(dir *os.Root, name string) bool {
+	beside := []string{"HEAD"}
+	switch fold(name) {
+	case "head":
+		beside = []string{"config", "config.worktree", "commondir"}
+	case "config", "config.worktree", "commondir":
+	default:
+		return false
+	}
+	return slices.ContainsFunc(beside, func(name string) bool {
+		_, err := dir.Lstat(name)
+		return err == nil
+	})
 }
 
 func matches(pattern string, names []string) bool {

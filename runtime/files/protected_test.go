@@ -202,3 +202,52 @@ func TestApprovedNamesAreWritten(t *testing.T) {
 		t.Errorf("wrote elsewhere than approved: %v", err)
 	}
 }
+
+// A folder with HEAD, config, objects and refs is a repository, and its
+// configuration names programs that git runs in it.
+func TestNoFilesMakeARepositoryWithoutApproval(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{ // a ! marks what needs approval
+		"HEAD !config",
+		"config !HEAD",
+		"objects/x refs/x config !HEAD",
+		"objects/x HEAD refs/x !config",
+		"HEAD !commondir",
+		"commondir !HEAD",
+		"HEAD !config.worktree !config",
+		"a/HEAD config b/config a/b/config",
+		"head.txt config HEADER a.config",
+		"config config",
+		"HEAD HEAD objects/x refs/heads/x",
+	} {
+		w := open(t, Options{}, t.TempDir())
+		for name := range strings.FieldsSeq(order) {
+			name, protected := strings.CutPrefix(name, "!")
+			path := w.Roots()[0] + "/deep/" + name
+			err := w.WriteText(path, "x")
+			loc, resolveErr := w.Resolve(path)
+			must(t, resolveErr)
+			if p := (*ProtectedError)(nil); protected != errors.As(err, &p) || p != nil && (p.Denied || p.Name != "deep/"+name) || protected != errors.Is(loc.Protected(), ErrProtected) {
+				t.Errorf("%s: %s: %v, %v", order, name, err, loc.Protected())
+			}
+		}
+	}
+	w := open(t, Options{}, t.TempDir())
+	dir := w.Roots()[0]
+	must(t, os.Mkdir(dir+"/bare", 0o755))
+	for _, name := range []string{"/bare/HEAD", "/bare/config"} { // as a hostile clone brings it
+		must(t, os.WriteFile(dir+name, nil, 0o644))
+	}
+	must(t, os.Symlink("bare/config", dir+"/link"))
+	for how, spell := range spellings {
+		if err := w.WriteText(dir+"/bare/"+spell("config"), "x"); !errors.Is(err, ErrProtected) {
+			t.Errorf("%s: %v", how, err)
+		}
+	}
+	if err := w.WriteText(dir+"/link", "x"); !errors.Is(err, ErrProtected) {
+		t.Errorf("by a link: %v", err)
+	}
+	loc, err := w.Resolve(dir + "/bare/config")
+	must(t, err)
+	must(t, w.WriteApproved(loc, "y"))
+}

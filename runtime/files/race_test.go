@@ -3,7 +3,11 @@
 package files
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,5 +94,53 @@ func TestSwappedLinksLeadNowhere(t *testing.T) {
 	t.Logf("%d swaps, %d reads, %d of them successful, %d writes", swaps.Load(), tried.Load(), served.Load(), written.Load())
 	if swaps.Load() < 100 || served.Load() < 10 {
 		t.Errorf("only %d swaps and %d successful reads: the race was not tried", swaps.Load(), served.Load())
+	}
+}
+
+// What was permitted is what is read and written, even if the way to it changes.
+func TestAFileIsServedWhereItWasPermitted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, name := range []string{"open", "closed"} {
+		must(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name, "f"), []byte(name), 0o644))
+	}
+	link := filepath.Join(dir, "link")
+	swap := func(target string) {
+		os.Remove(link)
+		must(t, os.Symlink(target, link))
+	}
+	var asked []string
+	refused := errors.New("not here")
+	w := open(t, Options{Permit: func(path string, at Location, write bool) error {
+		asked = append(asked, fmt.Sprint(strings.TrimPrefix(path, dir), " ", at.Name, " ", write))
+		if strings.HasPrefix(at.Name, "closed") {
+			return refused
+		}
+		swap("closed")
+		return nil
+	}}, dir)
+	swap("open")
+	if text, err := w.ReadText(link+"/f", Range{}); err != nil || text != "open" {
+		t.Errorf("read %q, %v", text, err)
+	}
+	swap("open")
+	must(t, w.WriteText(link+"/f", "new"))
+	if _, err := w.ReadText(link+"/f", Range{}); !errors.Is(err, refused) {
+		t.Errorf("read: %v", err)
+	}
+	if err := w.WriteText(link+"/f", "new"); !errors.Is(err, refused) {
+		t.Errorf("written: %v", err)
+	}
+	loc, err := w.Resolve(link + "/f")
+	must(t, err)
+	if err := w.WriteApproved(loc, "new"); !errors.Is(err, refused) {
+		t.Errorf("written with approval: %v", err)
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "closed", "f")); err != nil || string(text) != "closed" {
+		t.Errorf("%q, %v", text, err)
+	}
+	if want := []string{"/link/f open/f false", "/link/f open/f true", "/link/f closed/f false", "/link/f closed/f true", "/closed/f closed/f true"}; !slices.Equal(asked, want) {
+		t.Errorf("%q", asked)
 	}
 }

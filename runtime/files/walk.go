@@ -40,6 +40,7 @@ func (p *place) location() Location {
 	return Location{
 		Root: p.root.dir, Name: name, Exists: p.info != nil,
 		Path: filepath.Join(p.root.dir, name), Real: filepath.Join(p.root.real, name),
+		repository: len(p.missing) == 0 && makesRepository(p.dir, p.base),
 	}
 }
 

@@ -129,6 +129,8 @@ type Location struct {
 	Path   string // Root and Name joined
 	Real   string // Path with the links of the root resolved too
 	Exists bool
+
+	repository bool // a file here would make its folder a git repository
 }
 
 // Protected returns a *ProtectedError when writing here needs the approval of
@@ -143,11 +145,14 @@ func (l Location) Protected() error {
 			found = p
 		}
 	}
-	if found == nil {
-		return nil
+	switch {
+	case found != nil:
+		found.Name = l.Name
+		return found
+	case l.repository:
+		return &ProtectedError{Name: l.Name, Reason: "configuration of a git repository"}
 	}
-	found.Name = l.Name
-	return found
+	return nil
 }
 
 // Resolve applies the rules of the workspace to the path of a file without
