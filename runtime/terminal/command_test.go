@@ -74,6 +74,9 @@ func TestEnvironmentOfTheRequestIsChecked(t *testing.T) {
 		"LD_PRELOAD": true, "LD_LIBRARY_PATH": true, "ld_preload": true, "DYLD_INSERT_LIBRARIES": true, "BASH_ENV": true, "ENV": true,
 		"BASH_FUNC_ls%%": true, "PYTHONPATH": true, "PYTHONSTARTUP": true, "PERL5OPT": true, "RUBYOPT": true, "NODE_OPTIONS": true,
 		"GIT_SSH_COMMAND": true, "GIT_CONFIG_COUNT": true, "PROMPT_COMMAND": true, "IFS": true, "PATH": true, "VIMINIT": true,
+		"GIT_DIR": true, "GIT_COMMON_DIR": true, "GIT_ALLOW_PROTOCOL": true, "PERL5SHELL": true, "PYTHONPLATLIBDIR": true, "PYTHONPYCACHEPREFIX": true,
+		"GOROOT": true, "LESSKEYIN": true, "LESSKEY_CONTENT": true, "VIMRUNTIME": true, "VIM": true, "ERL_FLAGS": true, "EMACSLOADPATH": true, "TCLLIBPATH": true,
+		"PYTHONUNBUFFERED": false, "GIT_EDITOR": false, "EDITOR": false, "GIT_TERMINAL_PROMPT": false, "GOCACHE": false, "XDG_CACHE_HOME": false, "CC": false,
 		"": true, "A=B": true, "A\x00": true,
 	} {
 		_, err := m.Command(Request{Command: "true", Env: []acp.EnvVariable{{Name: name, Value: "x"}}})

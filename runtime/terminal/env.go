@@ -9,18 +9,22 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/internal/process"
 )
 
-// hooks make programs load or run something else, which the user does not see
-// in the command that he approves. An agent may not set them.
+// hooks make programs load or run something else, which users do not see in the
+// command that they approve. An agent may not set them. Others, such as HOME or
+// PAGER, can do the same but have everyday uses: they are shown with the
+// command, and package permission has no rule allow them unless it names them.
 var hooks = []string{
 	"PATH", "IFS", "ENV", "BASH_*", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "ZDOTDIR", "FPATH", "CDPATH",
 	"LD_*", "DYLD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES",
 	"PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONINSPECT", "PYTHONBREAKPOINT", "PYTHONEXECUTABLE",
-	"PERL5OPT", "PERL5LIB", "PERLLIB", "PERL5DB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH",
+	"PYTHONPLATLIBDIR", "PYTHONPYCACHEPREFIX", "PERL5*", "PERLLIB", "RUBYOPT", "RUBYLIB", "NODE_OPTIONS", "NODE_PATH",
 	"JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_OPTS", "MAVEN_OPTS", "GRADLE_OPTS", "CLASSPATH",
 	"DOTNET_STARTUP_HOOKS", "CORECLR_*", "COR_*", "PHPRC", "PHP_INI_SCAN_DIR", "LUA_INIT*", "LUA_PATH*", "LUA_CPATH*",
-	"R_PROFILE*", "R_ENVIRON*", "GOFLAGS", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS", "MAKEFILES",
+	"R_PROFILE*", "R_ENVIRON*", "GOFLAGS", "GOROOT", "RUSTC", "RUSTC_WRAPPER", "RUSTC_WORKSPACE_WRAPPER", "MAKEFLAGS", "MAKEFILES",
 	"GIT_SSH", "GIT_SSH_COMMAND", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_CONFIG*", "GIT_EXEC_PATH", "GIT_TEMPLATE_DIR",
-	"GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "LESSOPEN", "LESSCLOSE", "VIMINIT", "GVIMINIT", "EXINIT", "NVIM*", "MYVIMRC",
+	"GIT_DIR", "GIT_COMMON_DIR", "GIT_ALLOW_PROTOCOL", "GIT_ASKPASS", "SSH_ASKPASS", "SUDO_ASKPASS", "LESSOPEN", "LESSCLOSE", "LESSKEY*",
+	"VIM", "VIMRUNTIME", "VIMINIT", "GVIMINIT", "EXINIT", "NVIM*", "MYVIMRC", "EMACSLOADPATH",
+	"ERL_*", "TCLLIBPATH", "GUILE_LOAD_PATH", "GUILE_LOAD_COMPILED_PATH",
 	"npm_config_*", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES", "QT_PLUGIN_PATH", "GTK_MODULES", "GIO_EXTRA_MODULES",
 }
 
