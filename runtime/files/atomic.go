@@ -158,18 +158,22 @@ func sweep(dir *os.Root) {
 }
 
 // Update changes a file of the program's own that several processes share:
-// change gets the content, nil when there is none, and returns the new one. A
-// lock file beside it keeps other updates away meanwhile.
+// change gets the content, nil when there is none, and returns the new one. It
+// refuses the directories and files that OwnDir and ReadOwn refuse. A lock file
+// beside the file keeps other updates away meanwhile.
 func Update(path string, perm fs.FileMode, change func(old []byte) ([]byte, error)) error {
-	l, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err := OwnDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	l, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|openFlags, 0o600)
 	if err != nil {
 		return &Error{Op: "lock", Path: path, Err: reason(err)}
 	}
 	defer l.Close()
 	lock(l)
-	old, err := os.ReadFile(path)
+	old, err := ReadOwn(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return &Error{Op: "read", Path: path, Err: reason(err)}
+		return err
 	}
 	data, err := change(old)
 	if err != nil {

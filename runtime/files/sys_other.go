@@ -12,6 +12,10 @@ const openFlags = 0
 
 func linkCount(fs.FileInfo) uint64 { return 1 }
 
+func owned(fs.FileInfo) bool { return true }
+
+func shared(fs.FileMode) bool { return false }
+
 func keepOwner(*os.File, fs.FileInfo) {}
 
 func lock(*os.File) {}

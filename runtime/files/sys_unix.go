@@ -18,6 +18,15 @@ func linkCount(info fs.FileInfo) uint64 {
 	return 1
 }
 
+// owned reports whether a file belongs to the user, or to root.
+func owned(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || st.Uid == 0 || int(st.Uid) == os.Geteuid()
+}
+
+// shared reports whether a mode lets others than the owner write.
+func shared(m fs.FileMode) bool { return m.Perm()&0o022 != 0 }
+
 // keepOwner gives f the owner and group of old. An unprivileged user may only
 // be able to keep the group, or neither; the file is then the writer's.
 func keepOwner(f *os.File, old fs.FileInfo) {

@@ -10,15 +10,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/runtime/files"
 )
 
@@ -64,57 +65,66 @@ func (e *SetAsideError) Error() string {
 // Unwrap returns what is wrong with the file.
 func (e *SetAsideError) Unwrap() error { return e.Err }
 
-// Open reads the rules kept at path, an empty path keeps nothing. The Policy is
-// usable, without those rules, also when the error is a *SetAsideError.
+// Open reads the rules kept at path; an empty path keeps nothing. The Policy is
+// usable even with an error, then without those rules. A *SetAsideError says
+// that the file could not be used, any other error that rules cannot be kept
+// there until the user has done something about it.
 func Open(path string) (*Policy, error) {
 	p := &Policy{path: path}
 	if path == "" {
 		return p, nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return nil, fmt.Errorf("permission rules: %w", err)
+	err := files.OwnDir(filepath.Dir(path))
+	if err == nil {
+		p.rules, err = p.read()
 	}
-	rules, err := p.read()
-	p.rules = rules
+	if aside := (*SetAsideError)(nil); err != nil && !errors.As(err, &aside) {
+		err = fmt.Errorf("permission rules: %w", err)
+	}
 	return p, err
 }
 
 func (p *Policy) read() ([]Rule, error) {
-	info, err := os.Lstat(p.path)
+	data, err := files.ReadOwn(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		if _, none := os.Lstat(p.path); errors.Is(none, fs.ErrNotExist) {
+			return nil, nil
+		}
 	}
-	var data []byte
+	var rules []Rule
 	if err == nil {
-		data, err = os.ReadFile(p.path)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("permission rules: %w", err)
-	}
-	rules, err := parse(data)
-	if mode := info.Mode(); err == nil && mode.IsRegular() && mode.Perm()&0o022 != 0 {
-		err = fmt.Errorf("others may write it (mode %v)", mode)
+		rules, err = parse(data)
+	} else if e := (*files.Error)(nil); errors.As(err, &e) {
+		err = e.Err // a SetAsideError names the file
 	}
 	if err == nil {
 		return rules, nil
 	}
 	aside := &SetAsideError{Path: p.path, To: p.path + time.Now().UTC().Format(".bad-20060102T150405.000"), Err: err}
 	if err := os.Rename(p.path, aside.To); err != nil {
-		return nil, fmt.Errorf("permission rules: %w", err)
+		return nil, err
 	}
 	return nil, aside
 }
 
-// parse is strict: a member it does not know may make a rule narrower.
+// parse is strict: a member it does not know, or that another program reads
+// differently, may make a rule narrower.
 func parse(data []byte) ([]Rule, error) {
+	if err := jx.Distinct(data); err != nil {
+		return nil, err
+	}
+	var all any
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	if err := exact(all); err != nil {
+		return nil, err
+	}
 	var f file
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&f); err != nil {
 		return nil, err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, errors.New("more than one value")
 	}
 	if f.Version != fileVersion {
 		return nil, fmt.Errorf("version %d, this program knows %d", f.Version, fileVersion)
@@ -128,6 +138,29 @@ func parse(data []byte) ([]Rule, error) {
 		}
 	}
 	return f.Rules, nil
+}
+
+// exact refuses members in other letters than those of their names, which
+// encoding/json takes for them.
+func exact(value any) error {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, v := range value {
+			if strings.ContainsFunc(name, func(r rune) bool { return r < 'a' || r > 'z' }) {
+				return fmt.Errorf("unknown member %q", name)
+			}
+			if err := exact(v); err != nil {
+				return err
+			}
+		}
+	case []any:
+		for _, v := range value {
+			if err := exact(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // Decide looks for a rule. One that denies wins over one that allows. When one

@@ -87,7 +87,15 @@ func TestABadFileIsSetAside(t *testing.T) {
 		"cut": `{"version":1,"rules":[{"act`, "empty": "", "other": "[]", "version": `{"version":2,"rules":[]}`, "no version": `{"rules":[]}`,
 		"unknown member": `{"version":1,"rules":[{"action":"allow","scope":"always","host":"x"}]}`, "two values": `{"version":1,"rules":[]} {}`,
 		"bad rule": `{"version":1,"rules":[{"action":"allow"}]}`, "bad scope": `{"version":1,"rules":[{"action":"allow","scope":"once"}]}`,
-		"writable by others": `{"version":1,"rules":[` + rule + `]}`,
+		"member twice":        `{"version":1,"rules":[{"action":"deny","action":"allow","scope":"always"}]}`,
+		"rules twice":         `{"version":1,"rules":[],"rules":[` + rule + `]}`,
+		"other letter case":   `{"version":1,"rules":[{"Action":"allow","scope":"always"}]}`,
+		"rules in upper case": `{"version":1,"rules":[],"Rules":[` + rule + `]}`,
+		"letters that fold":   `{"version":1,"ruleſ":[` + rule + `]}`,
+		"escaped twice":       `{"version":1,"rules":[{"action":"deny","\u0061ction":"allow","scope":"always"}]}`,
+		"not UTF-8":           `{"version":1,"rules":[{"action":"deny","scope":"always","path":"` + "\xff" + `"}]}`,
+		"deep":                strings.Repeat("[", 100_000),
+		"writable by others":  `{"version":1,"rules":[` + rule + `]}`,
 	} {
 		dir := t.TempDir()
 		path := dir + "/rules.json"
