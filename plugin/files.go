@@ -7,6 +7,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/permission"
 )
 
 // ReadTextFile answers with the text of a buffer, when Neovim has one, or of
@@ -16,7 +17,7 @@ func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (
 		return nil, acp.MethodNotFound(acp.MethodFsReadTextFile)
 	}
 	q := k.question(acp.MethodFsReadTextFile, p.SessionID, p)
-	_, _, err := k.locate(ctx, p.SessionID, p.Path)
+	_, _, err := k.locate(ctx, p.SessionID, p.Path, q.method)
 	q.refuse(err)
 	return answered(ctx, k, q, func(ctx context.Context) (*acp.ReadTextFileResponse, error) {
 		return k.conn.services.ReadTextFile(ctx, p)
@@ -30,7 +31,7 @@ func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 		return nil, acp.MethodNotFound(acp.MethodFsWriteTextFile)
 	}
 	q := k.question(acp.MethodFsWriteTextFile, p.SessionID, p)
-	ws, loc, err := k.locate(ctx, p.SessionID, p.Path)
+	ws, loc, err := k.locate(ctx, p.SessionID, p.Path, q.method)
 	if err == nil {
 		err = k.approveProtected(ctx, p, loc)
 	}
@@ -66,8 +67,9 @@ func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Locat
 	return &acp.WriteTextFileResponse{}, nil
 }
 
-// locate applies the rules of the session's workspace to a path.
-func (k *client) locate(ctx context.Context, id acp.SessionID, path string) (*files.Workspace, files.Location, error) {
+// locate applies the rules of the session's workspace, and those of the user
+// that deny, to a path.
+func (k *client) locate(ctx context.Context, id acp.SessionID, path, method string) (*files.Workspace, files.Location, error) {
 	s, err := k.conn.await(ctx, id)
 	if err != nil {
 		return nil, files.Location{}, err
@@ -80,6 +82,12 @@ func (k *client) locate(ctx context.Context, id acp.SessionID, path string) (*fi
 		return nil, files.Location{}, err
 	}
 	loc, err := ws.Resolve(path)
+	if err == nil {
+		err = k.conn.permitFile(id, path, loc, method == acp.MethodFsWriteTextFile)
+	}
+	if errors.Is(err, permission.ErrDenied) {
+		err = &files.Error{Op: method, Path: path, Err: err}
+	}
 	return ws, loc, err
 }
 
@@ -121,7 +129,7 @@ func fileError(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		code = acp.ErrorCodeResourceNotFound
-	case errors.Is(err, files.ErrPath), errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrProtected):
+	case errors.Is(err, files.ErrPath), errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrProtected), errors.Is(err, permission.ErrDenied):
 		code = acp.ErrorCodeInvalidParams
 	}
 	return &acp.Error{Code: code, Message: err.Error()}

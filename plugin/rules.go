@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 )
 
@@ -26,23 +27,22 @@ func (r *rules) current() *permission.Policy {
 	return r.policy
 }
 
-// use returns the policy that keeps its rules at path.
+// use returns the policy that keeps its rules at path. It is usable whatever the
+// error says of that file.
 func (r *rules) use(path string) (*permission.Policy, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.policy != nil && r.path == path {
 		return r.policy, nil
 	}
-	policy, err := permission.Open(path)
-	if policy == nil {
-		return r.policy, err
-	}
-	r.policy, r.path = policy, path
-	return policy, err
+	var err error
+	r.policy, err = permission.Open(path)
+	r.path = path
+	return r.policy, err
 }
 
 // configureRules applies what setup says of rules. What is wrong with them is
-// told, and then everything is asked that only they would have answered.
+// reported, and then everything is asked that only they would have answered.
 func (h *Host) configureRules(p permissions) {
 	if h.rules.current() == nil && len(p.Rules) == 0 && p.Remember == "" {
 		return
@@ -50,9 +50,6 @@ func (h *Host) configureRules(p permissions) {
 	policy, err := h.rules.use(p.Remember)
 	if err != nil {
 		h.notice("error", "%v", err)
-	}
-	if policy == nil {
-		return
 	}
 	if err := policy.Configure(p.Rules); err != nil {
 		policy.Configure(nil)
@@ -73,8 +70,8 @@ func (h *Host) changeRules(id string, p rulesOp) error {
 		path := h.config.Permissions.Remember
 		h.mu.Unlock()
 		var err error
-		if policy, err = h.rules.use(path); policy == nil {
-			return err
+		if policy, err = h.rules.use(path); err != nil {
+			h.notice("error", "%v", err)
 		}
 	}
 	var err error
@@ -124,6 +121,7 @@ func (k *client) ruled(s *session, p *acp.RequestPermissionRequest) (*acp.Permis
 	gate := permission.Gate{
 		Agent: k.conn.name, Policy: policy,
 		Merge: func(_ acp.SessionID, u *acp.ToolCallUpdate) *acp.ToolCallUpdate { return s.calls.Merge(u) },
+		Roots: func(acp.SessionID) []string { return s.roots },
 		Decided: func(_ *acp.RequestPermissionRequest, outcome acp.RequestPermissionOutcome, rule *permission.Rule, err error) {
 			by = rule
 			choice = chosen(p, outcome)
@@ -143,6 +141,16 @@ func (k *client) ruled(s *session, p *acp.RequestPermissionRequest) (*acp.Permis
 	}
 	s.push(eventPermissionResolved, o)
 	return choice, true
+}
+
+// permitFile applies the rules that deny to a file that the agent reads or
+// writes.
+func (c *connection) permitFile(id acp.SessionID, path string, at files.Location, write bool) error {
+	policy := c.host.rules.current()
+	if policy == nil {
+		return nil
+	}
+	return policy.Permit(permission.File(c.name, id, write, path, at.Path, at.Real))
 }
 
 // chosen returns the option that an outcome selects, nil for none.

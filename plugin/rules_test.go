@@ -1,6 +1,8 @@
 package plugin
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -131,5 +133,88 @@ func TestNoRuleAllowsAFileThatOthersRun(t *testing.T) {
 		e.prompt("WRITE " + e.cwd() + "/Makefile all:")
 		e.is("#asked", 1)
 		e.is(`vim.uv.fs_stat(vim.fn.getcwd() .. "/Makefile") == nil`, true)
+	})
+}
+
+func TestARuleForACommandLooksAtItsVariablesAndItsFolder(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(count)
+		e.lua(`hermes.setup({ permissions = { terminal_access = "ask", rules = {
+  { action = "allow", command = { "echo" } },
+  { action = "allow", command = { "echo", "named" }, env = { "HOME" }, cwd = vim.fn.getcwd() .. "/bare/**" },
+} } })`)
+		e.open()
+		id, _ := e.lua("return s").(string)
+		for _, name := range []string{"bare/HEAD", "bare/config", "sub/file"} {
+			path := filepath.Join(e.cwd(), name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		create := func(word, dir, env string) string {
+			return fmt.Sprintf(`CALL terminal/create {"sessionId":%q,"command":"echo","args":[%q],"cwd":%q,"env":[%s]}`, id, word, filepath.Join(e.cwd(), dir), env)
+		}
+		const home, harmless = `{"name":"HOME","value":"/x"}`, `{"name":"CLAUDECODE","value":"1"},{"name":"PAGER","value":"cat"}`
+		e.prompt(create("x", "", harmless) + "\n" + create("x", "sub", "") + "\n" + create("named", "bare", home))
+		e.is("asked", []string{})
+		e.prompt(create("x", "", home))
+		e.is(`#asked == 1 and vim.iter(require("hermes.permission").details(of("PermissionRequest")[1])):any(function(l)
+  return l:find("HOME=/x", 1, true) ~= nil end)`, true)
+		e.prompt(create("x", "bare", "") + "\n" + create("named", "", home))
+		e.is("#asked", 3)
+	})
+}
+
+func TestRulesThatDenyBindTheFilesOfAnAgent(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(count)
+		e.open()
+		dir := e.cwd()
+		for name, text := range map[string]string{".env": "secret", ".env.local": "secret", "open": "fine"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(".env", filepath.Join(dir, "link")); err != nil {
+			t.Fatal(err)
+		}
+		e.lua(`hermes.setup({ permissions = { rules = { { action = "deny", path = ".env*" } } } })
+vim.cmd.edit(".env.local")`)
+		const denied = "denied by a permission rule (path .env*)"
+		for _, name := range []string{".env", "link", ".env.local", ".env.new"} {
+			path := filepath.Join(dir, name)
+			e.lua(`for i = #seen, 1, -1 do seen[i] = nil end`)
+			e.prompt("READ " + path + "\nWRITE " + path + " new")
+			for _, answer := range []string{"READ error: fs/read_text_file ", "WRITE error: fs/write_text_file "} {
+				e.is(`said():find("`+answer+path+": "+denied+`", 1, true) ~= nil`, true)
+			}
+		}
+		e.prompt("READ " + filepath.Join(dir, "open") + "\nWRITE " + filepath.Join(dir, "open") + " new")
+		e.is(`said():find('READ {"content":"fine', 1, true) ~= nil and said():find("WRITE {}", 1, true) ~= nil`, true)
+		e.is(`{ vim.api.nvim_buf_get_lines(vim.fn.bufnr(".env.local"), 0, -1, false), #asked }`, []any{[]string{"secret"}, 0})
+		for _, name := range []string{".env", ".env.local"} {
+			if text, err := os.ReadFile(filepath.Join(dir, name)); err != nil || string(text) != "secret\n" {
+				t.Errorf("%s holds %q, %v", name, text, err)
+			}
+		}
+	})
+}
+
+func TestTheRulesOfSetupHoldWithoutTheFileOfTheOthers(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(count)
+		dir := filepath.Join(filepath.Dir(e.log), "hermes")
+		if err := errors.Join(os.MkdirAll(dir, 0o755), os.Chmod(dir, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+		e.lua(`hermes.setup({ permissions = { remember = true, rules = { { action = "deny", kind = "read" } } } })`)
+		e.open()
+		e.until("#notes == 1")
+		e.is(`notes[1]:find("chmod go-w", 1, true) ~= nil`, true)
+		e.prompt("MAY read /w/a.txt")
+		e.is("{ asked, said() }", []any{[]string{}, `MAY {"outcome":{"outcome":"selected","optionId":"no"}}`})
+		e.lua(`hermes.permissions.add({ action = "allow", kind = "edit" }, { on_done = finish("added") })`)
+		e.until("done.added")
+		e.is(`done.added.err.message:find("other users can change it", 1, true) ~= nil`, true)
 	})
 }

@@ -15,6 +15,7 @@ func (c *connection) newServices() *services.Services {
 	return services.New(services.Options{
 		Agent:          c.name,
 		Files:          files.Options{KeepFormat: true},
+		PermitFile:     c.permitFile,
 		MissingIsEmpty: c.cmd.Quirks.MissingFile == missingEmpty,
 		ApproveCommand: func(ctx context.Context, id acp.SessionID, cmd *terminal.Command) error {
 			s, err := c.session(id)

@@ -86,6 +86,26 @@ describe("setup", function()
         action = "allow",
         command = "git",
       },
+      ["permissions.rules[1].env must be a list of strings"] = {
+        action = "allow",
+        command = { "git" },
+        env = { HOME = true },
+      },
+      ["permissions.rules[1].cwd must be a string"] = {
+        action = "allow",
+        command = { "git" },
+        cwd = { "/w" },
+      },
+      ["permissions.rules[1]: a command may touch any path"] = {
+        action = "allow",
+        command = { "cat" },
+        path = "/w/**",
+      },
+      ["permissions.rules[1]: env and cwd are for rules that allow"] = {
+        action = "deny",
+        command = { "cat" },
+        env = { "HOME" },
+      },
       ["permissions.rules[1]: rules of setup() hold always"] = { action = "deny", scope = "once" },
       ["permissions.rules[1] must be a table"] = "allow",
     }) do
@@ -103,6 +123,24 @@ describe("setup", function()
     end
     fails("expected a table", hermes.setup, "x")
     eq(require("hermes.config").get(), require("hermes.config").defaults)
+  end)
+
+  it("finds the home folder in rules", function()
+    hermes.setup({
+      permissions = {
+        rules = {
+          { action = "deny", path = "~/x" },
+          { action = "allow", command = { "git" }, env = { "HOME" }, cwd = "~/**" },
+          { action = "deny", path = "a/~/b", command = { "cat" } },
+        },
+      },
+    })
+    local home = vim.uv.os_homedir()
+    eq(require("hermes.config").for_host().permissions.rules, {
+      { action = "deny", path = home .. "/x" },
+      { action = "allow", command = { "git" }, env = { "HOME" }, cwd = home .. "/**" },
+      { action = "deny", path = "a/~/b", command = { "cat" } },
+    })
   end)
 
   it("says which keys of another plugin have no effect, and takes the rest", function()

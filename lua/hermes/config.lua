@@ -35,8 +35,11 @@ local M = {}
 ---@field agent? string
 ---@field kind? hermes.acp.ToolKind
 ---@field path? string pattern for every path of the tool call: * and ? within a name, ** for any
----number of names; without a leading slash it matches at any depth
+---number of names; without a leading slash it matches at any depth; never allows a command
 ---@field command? string[] the first words of the command
+---@field env? string[] names of variables that may come with an allowed command
+---@field cwd? string pattern, as `path`, for the folder of an allowed command; without it, the
+---folders of the session
 ---@field scope? "once"|"session"|"always" of those added while Hermes runs
 ---@field session? string id, for the scope "session"
 
@@ -268,6 +271,8 @@ local rule_fields = {
   kind = "string",
   path = "string",
   command = "strings",
+  env = "strings",
+  cwd = "string",
   scope = "string",
   session = "string",
 }
@@ -296,17 +301,25 @@ function M.rule_problem(rule, at)
   if rule.command and #rule.command == 0 then
     return ("%s.command must hold the first words of a command"):format(at)
   end
+  if rule.action == "allow" and rule.command and rule.path then
+    return ("%s: a command may touch any path; a rule that allows has one or the other"):format(at)
+  end
+  if (rule.env or rule.cwd) and (rule.action ~= "allow" or rule.path) then
+    return ("%s: env and cwd are for rules that allow a command"):format(at)
+  end
 end
 
 ---A rule as the host takes it.
 ---@param rule hermes.Rule
 ---@return table
 function M.rule_for_host(rule)
-  local path = rule.path
-  if path and vim.startswith(path, "~/") then
-    path = vim.uv.os_homedir() .. path:sub(2)
+  local wire = vim.tbl_extend("force", {}, rule)
+  for _, key in ipairs({ "path", "cwd" }) do
+    if wire[key] and vim.startswith(wire[key], "~/") then
+      wire[key] = vim.uv.os_homedir() .. wire[key]:sub(2)
+    end
   end
-  return vim.tbl_extend("force", {}, rule, { path = path })
+  return wire
 end
 
 local function check_rules(rules)
