@@ -27,20 +27,12 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "sessionId", "path", "content")
-	}
+	d.Need(m, seen, 0x7, "sessionId path content")
 	v.Extra = x.Text()
 }
 
@@ -51,10 +43,7 @@ func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Path)
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId path content _meta")
 }
 
@@ -64,8 +53,7 @@ func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = WriteTextFileRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -78,10 +66,7 @@ func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -111,20 +96,12 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "path")
-	}
+	d.Need(m, seen, 0x3, "sessionId path")
 	v.Extra = x.Text()
 }
 
@@ -141,10 +118,7 @@ func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"limit":`...)
 		b = jx.AppendUint(b, uint64(v.Limit.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId path line limit _meta")
 }
 
@@ -154,8 +128,7 @@ func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ReadTextFileRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -168,10 +141,7 @@ func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -200,20 +170,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "sessionId", "toolCall", "options")
-	}
+	d.Need(m, seen, 0x7, "sessionId toolCall options")
 	v.Extra = x.Text()
 }
 
@@ -231,10 +193,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCall options _meta")
 }
 
@@ -244,8 +203,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -296,24 +254,10 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "title":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "name":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Name.V = d.Str()
-				v.Name.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Name = Opt[string]{}
-				}
-			}
+			v.Name.V, v.Name.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "content":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -376,42 +320,22 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "toolCallId")
-	}
+	d.Need(m, seen, 0x1, "toolCallId")
 	v.Extra = x.Text()
 }
 
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	if v.Kind.OK {
-		b = append(jx.Comma(b), `"kind":`...)
-		b = jx.AppendString(b, string(v.Kind.V))
-	}
-	if v.Status.OK {
-		b = append(jx.Comma(b), `"status":`...)
-		b = jx.AppendString(b, string(v.Status.V))
-	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Name.OK {
-		b = append(jx.Comma(b), `"name":`...)
-		b = jx.AppendString(b, v.Name.V)
-	}
+	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
+	b = jx.AppendOptStr(b, `"status":`, string(v.Status.V), v.Status.OK)
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
 		b = append(b, '[')
@@ -442,10 +366,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"rawOutput":`...)
 		b = jx.AppendRaw(b, v.RawOutput)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
 
@@ -455,8 +376,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -469,10 +389,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -497,8 +414,7 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -513,10 +429,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -541,8 +454,7 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -557,10 +469,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ContentBlockOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -592,14 +501,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "lastModified":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.LastModified.V = d.Str()
-				v.LastModified.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.LastModified = Opt[string]{}
-				}
-			}
+			v.LastModified.V, v.LastModified.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "priority":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -612,13 +514,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -638,18 +534,12 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.LastModified.OK {
-		b = append(jx.Comma(b), `"lastModified":`...)
-		b = jx.AppendString(b, v.LastModified.V)
-	}
+	b = jx.AppendOptStr(b, `"lastModified":`, v.LastModified.V, v.LastModified.OK)
 	if v.Priority.OK {
 		b = append(jx.Comma(b), `"priority":`...)
 		b = jx.AppendFloat(b, v.Priority.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
@@ -659,8 +549,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Annotations{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -673,10 +562,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Annotations) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Annotations) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -701,20 +587,12 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Text = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "text")
-	}
+	d.Need(m, seen, 0x1, "text")
 	v.Extra = x.Text()
 }
 
@@ -725,10 +603,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations text _meta")
 }
 
@@ -738,8 +613,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -752,10 +626,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -783,30 +654,15 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MimeType = d.Str()
 		case "uri":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.URI.V = d.Str()
-				v.URI.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.URI = Opt[string]{}
-				}
-			}
+			v.URI.V, v.URI.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "data", "mimeType")
-	}
+	d.Need(m, seen, 0x3, "data mimeType")
 	v.Extra = x.Text()
 }
 
@@ -819,14 +675,8 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	b = append(jx.Comma(b), `"mimeType":`...)
 	b = jx.AppendString(b, v.MimeType)
-	if v.URI.OK {
-		b = append(jx.Comma(b), `"uri":`...)
-		b = jx.AppendString(b, v.URI.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations data mimeType uri _meta")
 }
 
@@ -836,8 +686,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ImageContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -850,10 +699,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ImageContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ImageContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -881,20 +727,12 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MimeType = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "data", "mimeType")
-	}
+	d.Need(m, seen, 0x3, "data mimeType")
 	v.Extra = x.Text()
 }
 
@@ -907,10 +745,7 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	b = append(jx.Comma(b), `"mimeType":`...)
 	b = jx.AppendString(b, v.MimeType)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations data mimeType _meta")
 }
 
@@ -920,8 +755,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AudioContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -934,10 +768,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AudioContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AudioContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -959,24 +790,10 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "description":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "mimeType":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = d.Str()
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = Opt[string]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -992,33 +809,18 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "title":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "uri":
 			seen = d.Once(seen, 0x2)
 			v.URI = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x80)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "uri")
-	}
+	d.Need(m, seen, 0x3, "name uri")
 	v.Extra = x.Text()
 }
 
@@ -1027,30 +829,18 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, v.MimeType.V)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	if v.Size.OK {
 		b = append(jx.Comma(b), `"size":`...)
 		b = jx.AppendInt(b, int64(v.Size.V))
 	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
@@ -1060,8 +850,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ResourceLink{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1074,10 +863,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResourceLink) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1089,14 +875,7 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = d.Str()
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = Opt[string]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "text":
 			seen = d.Once(seen, 0x1)
 			v.Text = d.Str()
@@ -1105,36 +884,22 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "text", "uri")
-	}
+	d.Need(m, seen, 0x3, "text uri")
 	v.Extra = x.Text()
 }
 
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, v.MimeType.V)
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "mimeType text uri _meta")
 }
 
@@ -1144,8 +909,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextResourceContents{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1158,10 +922,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextResourceContents) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1176,49 +937,28 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Blob = d.Str()
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = d.Str()
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = Opt[string]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "uri":
 			seen = d.Once(seen, 0x2)
 			v.URI = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "blob", "uri")
-	}
+	d.Need(m, seen, 0x3, "blob uri")
 	v.Extra = x.Text()
 }
 
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, v.MimeType.V)
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "blob mimeType uri _meta")
 }
 
@@ -1228,8 +968,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BlobResourceContents{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1242,10 +981,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BlobResourceContents) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1270,20 +1006,12 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Resource = decodeEmbeddedResourceResource(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "resource")
-	}
+	d.Need(m, seen, 0x1, "resource")
 	v.Extra = x.Text()
 }
 
@@ -1294,10 +1022,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"resource":`...)
 	b = AppendEmbeddedResourceResource(b, v.Resource)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations resource _meta")
 }
 
@@ -1307,8 +1032,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EmbeddedResource{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1321,10 +1045,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1339,30 +1060,19 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "content")
-	}
+	d.Need(m, seen, 0x1, "content")
 	v.Extra = x.Text()
 }
 
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
@@ -1372,8 +1082,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Content{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1386,10 +1095,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Content) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Content) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1404,49 +1110,28 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Path = d.Str()
 		case "oldText":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.OldText.V = d.Str()
-				v.OldText.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.OldText = Opt[string]{}
-				}
-			}
+			v.OldText.V, v.OldText.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "newText":
 			seen = d.Once(seen, 0x2)
 			v.NewText = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "path", "newText")
-	}
+	d.Need(m, seen, 0x3, "path newText")
 	v.Extra = x.Text()
 }
 
 func (v *Diff) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
-	if v.OldText.OK {
-		b = append(jx.Comma(b), `"oldText":`...)
-		b = jx.AppendString(b, v.OldText.V)
-	}
+	b = jx.AppendOptStr(b, `"oldText":`, v.OldText.V, v.OldText.OK)
 	b = append(jx.Comma(b), `"newText":`...)
 	b = jx.AppendString(b, v.NewText)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "path oldText newText _meta")
 }
 
@@ -1456,8 +1141,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Diff{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1470,10 +1154,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Diff) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Diff) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1488,30 +1169,19 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
@@ -1521,8 +1191,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Terminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1535,10 +1204,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Terminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Terminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1563,20 +1229,12 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "path")
-	}
+	d.Need(m, seen, 0x1, "path")
 	v.Extra = x.Text()
 }
 
@@ -1587,10 +1245,7 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
@@ -1600,8 +1255,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallLocation{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1614,10 +1268,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1638,20 +1289,12 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Kind.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "optionId", "name", "kind")
-	}
+	d.Need(m, seen, 0x7, "optionId name kind")
 	v.Extra = x.Text()
 }
 
@@ -1662,10 +1305,7 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"kind":`...)
 	b = jx.AppendString(b, string(v.Kind))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
@@ -1675,8 +1315,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PermissionOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1689,10 +1328,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PermissionOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1710,17 +1346,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Command = d.Str()
 		case "args":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -1736,10 +1362,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "cwd":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				v.Cwd.V = d.Str()
-				v.Cwd.OK = true
-			}
+			v.Cwd.V, v.Cwd.OK = jx.OptStr[string](d, jx.Null)
 		case "outputByteLimit":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -1748,20 +1371,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "command")
-	}
+	d.Need(m, seen, 0x3, "sessionId command")
 	v.Extra = x.Text()
 }
 
@@ -1792,18 +1407,12 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Cwd.OK {
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, v.Cwd.V)
-	}
+	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	if v.OutputByteLimit.OK {
 		b = append(jx.Comma(b), `"outputByteLimit":`...)
 		b = jx.AppendUint(b, uint64(v.OutputByteLimit.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
 
@@ -1813,8 +1422,7 @@ func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateTerminalRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1827,10 +1435,7 @@ func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1848,20 +1453,12 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Value = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "value")
-	}
+	d.Need(m, seen, 0x3, "name value")
 	v.Extra = x.Text()
 }
 
@@ -1870,10 +1467,7 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, v.Value)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
@@ -1883,8 +1477,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EnvVariable{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1897,10 +1490,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EnvVariable) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1918,20 +1508,12 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -1940,10 +1522,7 @@ func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1953,8 +1532,7 @@ func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalOutputRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1967,10 +1545,7 @@ func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1988,20 +1563,12 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -2010,10 +1577,7 @@ func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -2023,8 +1587,7 @@ func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ReleaseTerminalRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2037,10 +1600,7 @@ func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2058,20 +1618,12 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -2080,10 +1632,7 @@ func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -2093,8 +1642,7 @@ func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = WaitForTerminalExitRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2128,20 +1676,12 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -2150,10 +1690,7 @@ func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -2163,8 +1700,7 @@ func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = KillTerminalRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2177,10 +1713,7 @@ func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v KillTerminalRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2194,20 +1727,12 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Message = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "message")
-	}
+	d.Need(m, seen, 0x1, "message")
 	if d.Failed() {
 		return
 	}
@@ -2221,10 +1746,7 @@ var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
 }
 
@@ -2234,8 +1756,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2283,8 +1804,7 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2317,31 +1837,19 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "toolCallId":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.ToolCallID.V = ToolCallID(d.Str())
-				v.ToolCallID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.ToolCallID = Opt[ToolCallID]{}
-				}
-			}
+			v.ToolCallID.V, v.ToolCallID.OK = jx.OptStr[ToolCallID](d, jx.Null|jx.Forgive)
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.ToolCallID.OK {
-		b = append(jx.Comma(b), `"toolCallId":`...)
-		b = jx.AppendString(b, string(v.ToolCallID.V))
-	}
+	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
@@ -2351,8 +1859,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationSessionScope{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2385,9 +1892,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestId")
-	}
+	d.Need(m, seen, 0x1, "requestId")
 	v.Extra = x.Text()
 }
 
@@ -2403,8 +1908,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationRequestScope{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2441,14 +1945,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "title":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "properties":
 			seen = d.Once(seen, 0x4)
 			if d.Obj() {
@@ -2465,36 +1962,13 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "required":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Required = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Required = append(jx.Grow(d, v.Required, list), e)
-					}
-				}
-			}
+			v.Required = jx.Strs[string](d, jx.Null)
 		case "description":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2503,14 +1977,8 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
-	if v.Type.OK {
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, string(v.Type.V))
-	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"type":`, string(v.Type.V), v.Type.OK)
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	if v.Properties != nil {
 		b = append(jx.Comma(b), `"properties":`...)
 		b = append(b, '{')
@@ -2533,14 +2001,8 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
@@ -2550,8 +2012,7 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationSchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2564,10 +2025,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2592,8 +2050,7 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2629,30 +2086,15 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "const", "title")
-	}
+	d.Need(m, seen, 0x3, "const title")
 	v.Extra = x.Text()
 }
 
@@ -2661,14 +2103,8 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Const)
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
@@ -2678,8 +2114,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EnumOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2692,10 +2127,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EnumOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EnumOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2706,24 +2138,10 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minLength":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -2738,10 +2156,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "pattern":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				v.Pattern.V = d.Str()
-				v.Pattern.OK = true
-			}
+			v.Pattern.V, v.Pattern.OK = jx.OptStr[string](d, jx.Null)
 		case "format":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -2750,27 +2165,10 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "default":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Default.V = d.Str()
-				v.Default.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Default = Opt[string]{}
-				}
-			}
+			v.Default.V, v.Default.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "enum":
 			seen = d.Once(seen, 0x80)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Enum = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Enum = append(jx.Grow(d, v.Enum, list), e)
-					}
-				}
-			}
+			v.Enum = jx.Strs[string](d, jx.Null)
 		case "oneOf":
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
@@ -2786,13 +2184,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2801,14 +2193,8 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
 		b = append(jx.Comma(b), `"minLength":`...)
 		b = jx.AppendUint(b, uint64(v.MinLength.V))
@@ -2817,18 +2203,9 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"maxLength":`...)
 		b = jx.AppendUint(b, uint64(v.MaxLength.V))
 	}
-	if v.Pattern.OK {
-		b = append(jx.Comma(b), `"pattern":`...)
-		b = jx.AppendString(b, v.Pattern.V)
-	}
-	if v.Format.OK {
-		b = append(jx.Comma(b), `"format":`...)
-		b = jx.AppendString(b, string(v.Format.V))
-	}
-	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendString(b, v.Default.V)
-	}
+	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
+	b = jx.AppendOptStr(b, `"format":`, string(v.Format.V), v.Format.OK)
+	b = jx.AppendOptStr(b, `"default":`, v.Default.V, v.Default.OK)
 	if v.Enum != nil {
 		b = append(jx.Comma(b), `"enum":`...)
 		b = append(b, '[')
@@ -2851,10 +2228,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
@@ -2864,8 +2238,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = StringPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2878,10 +2251,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StringPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2892,24 +2262,10 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -2934,13 +2290,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2949,14 +2299,8 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
 		b = append(jx.Comma(b), `"minimum":`...)
 		b = jx.AppendFloat(b, v.Minimum.V)
@@ -2969,10 +2313,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendFloat(b, v.Default.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
@@ -2982,8 +2323,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NumberPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2996,10 +2336,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NumberPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3010,24 +2347,10 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3052,13 +2375,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3067,14 +2384,8 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
 		b = append(jx.Comma(b), `"minimum":`...)
 		b = jx.AppendInt(b, int64(v.Minimum.V))
@@ -3087,10 +2398,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendInt(b, int64(v.Default.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
@@ -3100,8 +2408,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IntegerPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3114,10 +2421,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3128,24 +2432,10 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "default":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3158,13 +2448,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3173,22 +2457,13 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendBool(b, v.Default.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
@@ -3198,8 +2473,7 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BooleanPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3212,10 +2486,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3240,8 +2511,7 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3256,10 +2526,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3271,31 +2538,15 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
-			if d.Array() {
-				list := d.Mark()
-				v.Enum = []string{}
-				for d.More(']') {
-					var e string
-					e = d.Str()
-					v.Enum = append(jx.Grow(d, v.Enum, list), e)
-				}
-			}
+			v.Enum = jx.Strs[string](d, 0)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "enum")
-	}
+	d.Need(m, seen, 0x1, "enum")
 	v.Extra = x.Text()
 }
 
@@ -3309,10 +2560,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Enum[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
@@ -3322,8 +2570,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = StringMultiSelectItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3336,10 +2583,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3362,20 +2606,12 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "anyOf")
-	}
+	d.Need(m, seen, 0x1, "anyOf")
 	v.Extra = x.Text()
 }
 
@@ -3389,10 +2625,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 		b = v.AnyOf[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
@@ -3402,8 +2635,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TitledMultiSelectItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3416,10 +2648,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3431,24 +2660,10 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minItems":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -3466,53 +2681,21 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Items = decodeMultiSelectItems(d, nil)
 		case "default":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				if d.Array() {
-					list := d.Mark()
-					v.Default = []string{}
-					for d.More(']') {
-						mk := d.Mark()
-						var e string
-						e = d.Str()
-						if d.Failed() && d.Recover(mk) {
-							continue
-						}
-						v.Default = append(jx.Grow(d, v.Default, list), e)
-					}
-				}
-				if d.Failed() && d.Recover(mk) {
-					v.Default = nil
-				}
-			}
+			v.Default = jx.Strs[string](d, jx.Null|jx.Forgive|jx.Skip)
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "items")
-	}
+	d.Need(m, seen, 0x1, "items")
 	v.Extra = x.Text()
 }
 
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
 		b = append(jx.Comma(b), `"minItems":`...)
 		b = jx.AppendUint(b, uint64(v.MinItems.V))
@@ -3534,10 +2717,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
@@ -3547,8 +2727,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MultiSelectPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3580,9 +2759,7 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Skip()
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestedSchema")
-	}
+	d.Need(m, seen, 0x1, "requestedSchema")
 	if d.Failed() {
 		return
 	}
@@ -3605,8 +2782,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationFormMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3619,10 +2795,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationFormMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3641,9 +2814,7 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "elicitationId", "url")
-	}
+	d.Need(m, seen, 0x3, "elicitationId url")
 	if d.Failed() {
 		return
 	}
@@ -3668,8 +2839,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationURLMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3682,10 +2852,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationURLMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -3696,8 +2863,7 @@ func (v *ExtRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3709,10 +2875,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3768,20 +2931,12 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "protocolVersion")
-	}
+	d.Need(m, seen, 0x1, "protocolVersion")
 	v.Extra = x.Text()
 }
 
@@ -3807,10 +2962,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"agentInfo":`...)
 		b = v.AgentInfo.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
 
@@ -3820,8 +2972,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = InitializeResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3834,10 +2985,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v InitializeResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3897,13 +3045,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3932,10 +3074,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"auth":`...)
 		b = v.Auth.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth _meta")
 }
 
@@ -3945,8 +3084,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3959,10 +3097,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4000,13 +3135,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4027,10 +3156,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"embeddedContext":`...)
 		b = jx.AppendBool(b, v.EmbeddedContext)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
@@ -4040,8 +3166,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4054,10 +3179,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4086,13 +3208,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4109,10 +3225,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"sse":`...)
 		b = jx.AppendBool(b, v.SSE)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "http sse _meta")
 }
 
@@ -4122,8 +3235,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4136,10 +3248,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4200,13 +3309,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4235,10 +3338,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"close":`...)
 		b = v.Close.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "list delete additionalDirectories resume close _meta")
 }
 
@@ -4248,8 +3348,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4262,10 +3361,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4276,13 +3372,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4291,10 +3381,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4304,8 +3391,7 @@ func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionListCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4332,13 +3418,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4347,10 +3427,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4360,8 +3437,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionDeleteCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4388,13 +3464,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4403,10 +3473,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4416,8 +3483,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 	d.Reset(b)
 	*v = SessionAdditionalDirectoriesCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4444,13 +3510,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4459,10 +3519,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4472,8 +3529,7 @@ func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionResumeCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4500,13 +3556,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4515,10 +3565,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4528,8 +3575,7 @@ func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionCloseCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4566,13 +3612,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4585,10 +3625,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"logout":`...)
 		b = v.Logout.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "logout _meta")
 }
 
@@ -4598,8 +3635,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentAuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4612,10 +3648,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4626,13 +3659,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4641,10 +3668,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4654,8 +3678,7 @@ func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LogoutCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4668,10 +3691,7 @@ func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4689,27 +3709,10 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "args":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -4728,20 +3731,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "id", "name")
-	}
+	d.Need(m, seen, 0x3, "id name")
 	v.Extra = x.Text()
 }
 
@@ -4750,10 +3745,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
 		b = append(jx.Comma(b), `"args":`...)
 		b = append(b, '[')
@@ -4776,10 +3768,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "id name description args env _meta")
 }
 
@@ -4789,8 +3778,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthMethodTerminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4803,10 +3791,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4824,30 +3809,15 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "id", "name")
-	}
+	d.Need(m, seen, 0x3, "id name")
 	v.Extra = x.Text()
 }
 
@@ -4856,14 +3826,8 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
@@ -4873,8 +3837,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthMethodAgent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4887,10 +3850,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4905,49 +3865,28 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "version":
 			seen = d.Once(seen, 0x2)
 			v.Version = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "version")
-	}
+	d.Need(m, seen, 0x3, "name version")
 	v.Extra = x.Text()
 }
 
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"version":`...)
 	b = jx.AppendString(b, v.Version)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
@@ -4957,8 +3896,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Implementation{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4971,10 +3909,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Implementation) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Implementation) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4985,13 +3920,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5000,10 +3929,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5015,8 +3941,7 @@ func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5029,10 +3954,7 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthenticateResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5043,13 +3965,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5058,10 +3974,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5073,8 +3986,7 @@ func (v *LogoutResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5087,10 +3999,7 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5136,20 +4045,12 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
@@ -5171,10 +4072,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
@@ -5184,8 +4082,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NewSessionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5198,10 +4095,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NewSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5237,20 +4131,12 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "currentModeId", "availableModes")
-	}
+	d.Need(m, seen, 0x3, "currentModeId availableModes")
 	v.Extra = x.Text()
 }
 
@@ -5266,10 +4152,7 @@ func (v *SessionModeState) appendMembers(b []byte) []byte {
 		b = v.AvailableModes[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "currentModeId availableModes _meta")
 }
 
@@ -5279,8 +4162,7 @@ func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionModeState{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5293,10 +4175,7 @@ func (v *SessionModeState) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionModeState) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionModeState) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5314,30 +4193,15 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "id", "name")
-	}
+	d.Need(m, seen, 0x3, "id name")
 	v.Extra = x.Text()
 }
 
@@ -5346,14 +4210,8 @@ func (v *SessionMode) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
@@ -5363,8 +4221,7 @@ func (v *SessionMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5377,10 +4234,7 @@ func (v *SessionMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -5397,14 +4251,7 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "category":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -5417,20 +4264,12 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "id", "name")
-	}
+	d.Need(m, seen, 0x3, "id name")
 	if d.Failed() {
 		return
 	}
@@ -5446,18 +4285,9 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Category.OK {
-		b = append(jx.Comma(b), `"category":`...)
-		b = jx.AppendString(b, string(v.Category.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return appendSessionConfigOptionVariantMembers(b, v.Variant)
 }
 
@@ -5467,8 +4297,7 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5481,10 +4310,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5509,8 +4335,7 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5546,30 +4371,15 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "value", "name")
-	}
+	d.Need(m, seen, 0x3, "value name")
 	v.Extra = x.Text()
 }
 
@@ -5578,14 +4388,8 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Value))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
@@ -5595,8 +4399,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelectOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5651,20 +4454,12 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "group", "name", "options")
-	}
+	d.Need(m, seen, 0x7, "group name options")
 	v.Extra = x.Text()
 }
 
@@ -5682,10 +4477,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "group name options _meta")
 }
 
@@ -5695,8 +4487,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelectGroup{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5732,9 +4523,7 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "currentValue", "options")
-	}
+	d.Need(m, seen, 0x3, "currentValue options")
 	v.Extra = x.Text()
 }
 
@@ -5752,8 +4541,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelect{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5766,10 +4554,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigSelect) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5786,9 +4571,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "currentValue")
-	}
+	d.Need(m, seen, 0x1, "currentValue")
 	v.Extra = x.Text()
 }
 
@@ -5804,8 +4587,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigBoolean{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5818,10 +4600,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5863,13 +4642,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5893,10 +4666,7 @@ func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
@@ -5908,8 +4678,7 @@ func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5922,10 +4691,7 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LoadSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5958,30 +4724,15 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "nextCursor":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.NextCursor.V = d.Str()
-				v.NextCursor.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.NextCursor = Opt[string]{}
-				}
-			}
+			v.NextCursor.V, v.NextCursor.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessions")
-	}
+	d.Need(m, seen, 0x1, "sessions")
 	v.Extra = x.Text()
 }
 
@@ -5995,14 +4746,8 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 		b = v.Sessions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.NextCursor.OK {
-		b = append(jx.Comma(b), `"nextCursor":`...)
-		b = jx.AppendString(b, v.NextCursor.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"nextCursor":`, v.NextCursor.V, v.NextCursor.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
@@ -6012,8 +4757,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListSessionsResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6026,10 +4770,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListSessionsResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6047,51 +4788,21 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if d.Array() {
-				list := d.Mark()
-				v.AdditionalDirectories = []string{}
-				for d.More(']') {
-					var e string
-					e = d.Str()
-					v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, 0)
 		case "title":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "updatedAt":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.UpdatedAt.V = d.Str()
-				v.UpdatedAt.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.UpdatedAt = Opt[string]{}
-				}
-			}
+			v.UpdatedAt.V, v.UpdatedAt.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -6111,18 +4822,9 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.UpdatedAt.OK {
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = jx.AppendString(b, v.UpdatedAt.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"updatedAt":`, v.UpdatedAt.V, v.UpdatedAt.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
 }
 
@@ -6132,8 +4834,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionInfo{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6146,10 +4847,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6160,13 +4858,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6175,10 +4867,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6190,8 +4879,7 @@ func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6204,10 +4892,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6249,13 +4934,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6279,10 +4958,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
@@ -6294,8 +4970,7 @@ func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6308,10 +4983,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6322,13 +4994,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6337,10 +5003,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6352,8 +5015,7 @@ func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6366,10 +5028,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CloseSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6380,13 +5039,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6395,10 +5048,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6410,8 +5060,7 @@ func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6424,10 +5073,7 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6460,20 +5106,12 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "configOptions")
-	}
+	d.Need(m, seen, 0x1, "configOptions")
 	v.Extra = x.Text()
 }
 
@@ -6487,10 +5125,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
@@ -6500,8 +5135,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6532,30 +5166,19 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.StopReason.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "stopReason")
-	}
+	d.Need(m, seen, 0x1, "stopReason")
 	v.Extra = x.Text()
 }
 
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"stopReason":`...)
 	b = jx.AppendString(b, string(v.StopReason))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "stopReason _meta")
 }
 
@@ -6565,8 +5188,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6579,10 +5201,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -6593,8 +5212,7 @@ func (v *ExtResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6606,10 +5224,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6627,20 +5242,12 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Update = decodeSessionUpdate(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "update")
-	}
+	d.Need(m, seen, 0x3, "sessionId update")
 	v.Extra = x.Text()
 }
 
@@ -6649,10 +5256,7 @@ func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
 	b = AppendSessionUpdate(b, v.Update)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
@@ -6662,8 +5266,7 @@ func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6676,10 +5279,7 @@ func (v *SessionNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6704,8 +5304,7 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6720,10 +5319,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6738,44 +5334,23 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "messageId":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MessageID.V = MessageID(d.Str())
-				v.MessageID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MessageID = Opt[MessageID]{}
-				}
-			}
+			v.MessageID.V, v.MessageID.OK = jx.OptStr[MessageID](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "content")
-	}
+	d.Need(m, seen, 0x1, "content")
 	v.Extra = x.Text()
 }
 
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.MessageID.OK {
-		b = append(jx.Comma(b), `"messageId":`...)
-		b = jx.AppendString(b, string(v.MessageID.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"messageId":`, string(v.MessageID.V), v.MessageID.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content messageId _meta")
 }
 
@@ -6785,8 +5360,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ContentChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6799,10 +5373,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ContentChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6820,14 +5391,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "name":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Name.V = d.Str()
-				v.Name.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Name = Opt[string]{}
-				}
-			}
+			v.Name.V, v.Name.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "kind":
 			seen = d.Once(seen, 0x8)
 			{
@@ -6910,20 +5474,12 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "toolCallId", "title")
-	}
+	d.Need(m, seen, 0x3, "toolCallId title")
 	v.Extra = x.Text()
 }
 
@@ -6932,18 +5488,9 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Name.OK {
-		b = append(jx.Comma(b), `"name":`...)
-		b = jx.AppendString(b, v.Name.V)
-	}
-	if v.Kind.OK {
-		b = append(jx.Comma(b), `"kind":`...)
-		b = jx.AppendString(b, string(v.Kind.V))
-	}
-	if v.Status.OK {
-		b = append(jx.Comma(b), `"status":`...)
-		b = jx.AppendString(b, string(v.Status.V))
-	}
+	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
+	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
+	b = jx.AppendOptStr(b, `"status":`, string(v.Status.V), v.Status.OK)
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
 		b = append(b, '[')
@@ -6974,10 +5521,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"rawOutput":`...)
 		b = jx.AppendRaw(b, v.RawOutput)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
 
@@ -6987,8 +5531,7 @@ func (v *ToolCall) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCall{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7001,10 +5544,7 @@ func (v *ToolCall) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCall) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCall) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7025,20 +5565,12 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "content", "priority", "status")
-	}
+	d.Need(m, seen, 0x7, "content priority status")
 	v.Extra = x.Text()
 }
 
@@ -7049,10 +5581,7 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Priority))
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
@@ -7062,8 +5591,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanEntry{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7076,10 +5604,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7112,20 +5637,12 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "entries")
-	}
+	d.Need(m, seen, 0x1, "entries")
 	v.Extra = x.Text()
 }
 
@@ -7139,10 +5656,7 @@ func (v *Plan) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "entries _meta")
 }
 
@@ -7152,8 +5666,7 @@ func (v *Plan) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Plan{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7166,10 +5679,7 @@ func (v *Plan) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Plan) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Plan) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7196,20 +5706,12 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "description")
-	}
+	d.Need(m, seen, 0x3, "name description")
 	v.Extra = x.Text()
 }
 
@@ -7222,10 +5724,7 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"input":`...)
 		b = AppendAvailableCommandInput(b, v.Input)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
@@ -7235,8 +5734,7 @@ func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AvailableCommand{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7249,10 +5747,7 @@ func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AvailableCommand) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AvailableCommand) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7267,30 +5762,19 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Hint = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "hint")
-	}
+	d.Need(m, seen, 0x1, "hint")
 	v.Extra = x.Text()
 }
 
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
@@ -7300,8 +5784,7 @@ func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UnstructuredCommandInput{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7350,20 +5833,12 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "availableCommands")
-	}
+	d.Need(m, seen, 0x1, "availableCommands")
 	v.Extra = x.Text()
 }
 
@@ -7377,10 +5852,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		b = v.AvailableCommands[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
@@ -7390,8 +5862,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AvailableCommandsUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7422,30 +5893,19 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.CurrentModeID = SessionModeID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "currentModeId")
-	}
+	d.Need(m, seen, 0x1, "currentModeId")
 	v.Extra = x.Text()
 }
 
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "currentModeId _meta")
 }
 
@@ -7455,8 +5915,7 @@ func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CurrentModeUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7469,10 +5928,7 @@ func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7505,20 +5961,12 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "configOptions")
-	}
+	d.Need(m, seen, 0x1, "configOptions")
 	v.Extra = x.Text()
 }
 
@@ -7532,10 +5980,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
@@ -7545,8 +5990,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ConfigOptionUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7559,10 +6003,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7597,13 +6038,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7628,10 +6063,7 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"updatedAt":`...)
 		b = jx.AppendString(b, v.UpdatedAt.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
@@ -7641,8 +6073,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionInfoUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7655,10 +6086,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7676,20 +6104,12 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Currency = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "amount", "currency")
-	}
+	d.Need(m, seen, 0x3, "amount currency")
 	v.Extra = x.Text()
 }
 
@@ -7698,10 +6118,7 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	b = jx.AppendFloat(b, v.Amount)
 	b = append(jx.Comma(b), `"currency":`...)
 	b = jx.AppendString(b, v.Currency)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
@@ -7711,8 +6128,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Cost{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7725,10 +6141,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Cost) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Cost) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7756,20 +6169,12 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "used", "size")
-	}
+	d.Need(m, seen, 0x3, "used size")
 	v.Extra = x.Text()
 }
 
@@ -7782,10 +6187,7 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cost":`...)
 		b = v.Cost.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
@@ -7795,8 +6197,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UsageUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7809,10 +6210,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v UsageUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7830,30 +6228,15 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "severity", "title")
-	}
+	d.Need(m, seen, 0x3, "severity title")
 	v.Extra = x.Text()
 }
 
@@ -7862,14 +6245,8 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Severity))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
@@ -7879,8 +6256,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Notice{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7893,10 +6269,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Notice) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Notice) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7964,9 +6337,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "compactionId", "status")
-	}
+	d.Need(m, seen, 0x3, "compactionId status")
 	v.Extra = x.Text()
 }
 
@@ -8015,8 +6386,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8029,10 +6399,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8050,20 +6417,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "compactionId", "content")
-	}
+	d.Need(m, seen, 0x3, "compactionId content")
 	v.Extra = x.Text()
 }
 
@@ -8072,10 +6431,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
@@ -8085,8 +6441,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionSummaryChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8099,10 +6454,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8117,30 +6469,19 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ElicitationID = ElicitationID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "elicitationId")
-	}
+	d.Need(m, seen, 0x1, "elicitationId")
 	v.Extra = x.Text()
 }
 
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
@@ -8150,8 +6491,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompleteElicitationNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8178,8 +6518,7 @@ func (v *ExtNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8191,10 +6530,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8229,20 +6565,12 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "protocolVersion")
-	}
+	d.Need(m, seen, 0x1, "protocolVersion")
 	v.Extra = x.Text()
 }
 
@@ -8257,10 +6585,7 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"clientInfo":`...)
 		b = v.ClientInfo.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
 
@@ -8270,8 +6595,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = InitializeRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8284,10 +6608,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v InitializeRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8347,13 +6668,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8382,10 +6697,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"elicitation":`...)
 		b = v.Elicitation.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "fs terminal session auth elicitation _meta")
 }
 
@@ -8395,8 +6707,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ClientCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8409,10 +6720,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ClientCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8441,13 +6749,7 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8464,10 +6766,7 @@ func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"writeTextFile":`...)
 		b = jx.AppendBool(b, v.WriteTextFile)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "readTextFile writeTextFile _meta")
 }
 
@@ -8477,8 +6776,7 @@ func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = FileSystemCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8491,10 +6789,7 @@ func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8535,13 +6830,7 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8562,10 +6851,7 @@ func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"notices":`...)
 		b = v.Notices.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "compaction configOptions notices _meta")
 }
 
@@ -8575,8 +6861,7 @@ func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ClientSessionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8614,8 +6899,7 @@ func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8628,10 +6912,7 @@ func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8652,13 +6933,7 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8671,10 +6946,7 @@ func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"boolean":`...)
 		b = v.Boolean.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "boolean _meta")
 }
 
@@ -8684,8 +6956,7 @@ func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigOptionsCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8712,13 +6983,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8727,10 +6992,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -8740,8 +7002,7 @@ func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BooleanConfigOptionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8779,8 +7040,7 @@ func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NoticeCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8793,10 +7053,7 @@ func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NoticeCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8816,13 +7073,7 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8835,10 +7086,7 @@ func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"terminal":`...)
 		b = jx.AppendBool(b, v.Terminal)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
@@ -8848,8 +7096,7 @@ func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8862,10 +7109,7 @@ func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8896,13 +7140,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8919,10 +7157,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"url":`...)
 		b = v.URL.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
@@ -8932,8 +7167,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8960,13 +7194,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8975,10 +7203,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -8988,8 +7213,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationFormCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9016,13 +7240,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9031,10 +7249,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -9044,8 +7259,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationURLCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9076,30 +7290,19 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MethodID = AuthMethodID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "methodId")
-	}
+	d.Need(m, seen, 0x1, "methodId")
 	v.Extra = x.Text()
 }
 
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
@@ -9109,8 +7312,7 @@ func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthenticateRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9123,10 +7325,7 @@ func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthenticateRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9137,13 +7336,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9152,10 +7345,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -9165,8 +7355,7 @@ func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LogoutRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9179,10 +7368,7 @@ func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9197,17 +7383,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -9223,20 +7399,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "cwd", "mcpServers")
-	}
+	d.Need(m, seen, 0x3, "cwd mcpServers")
 	v.Extra = x.Text()
 }
 
@@ -9263,10 +7431,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		b = AppendMCPServer(b, v.MCPServers[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers _meta")
 }
 
@@ -9276,8 +7441,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NewSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9290,10 +7454,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9311,20 +7472,12 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Value = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "value")
-	}
+	d.Need(m, seen, 0x3, "name value")
 	v.Extra = x.Text()
 }
 
@@ -9333,10 +7486,7 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, v.Value)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
@@ -9346,8 +7496,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = HTTPHeader{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9360,10 +7509,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v HTTPHeader) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9394,20 +7540,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "name", "url", "headers")
-	}
+	d.Need(m, seen, 0x7, "name url headers")
 	v.Extra = x.Text()
 }
 
@@ -9425,10 +7563,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 		b = v.Headers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
@@ -9438,8 +7573,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerHTTP{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9452,10 +7586,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9486,20 +7617,12 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "name", "url", "headers")
-	}
+	d.Need(m, seen, 0x7, "name url headers")
 	v.Extra = x.Text()
 }
 
@@ -9517,10 +7640,7 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 		b = v.Headers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
@@ -9530,8 +7650,7 @@ func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerSSE{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9544,10 +7663,7 @@ func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerSSE) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9565,17 +7681,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Command = d.Str()
 		case "args":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -9591,20 +7697,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0xf != 0xf {
-		d.Missing(m, seen, "name", "command", "args", "env")
-	}
+	d.Need(m, seen, 0xf, "name command args env")
 	v.Extra = x.Text()
 }
 
@@ -9631,10 +7729,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = v.Env[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
@@ -9644,8 +7739,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerStdio{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9658,10 +7752,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9689,36 +7780,18 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, jx.Null)
 		case "sessionId":
 			seen = d.Once(seen, 0x4)
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "mcpServers", "cwd", "sessionId")
-	}
+	d.Need(m, seen, 0x7, "mcpServers cwd sessionId")
 	v.Extra = x.Text()
 }
 
@@ -9747,10 +7820,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "mcpServers cwd additionalDirectories sessionId _meta")
 }
 
@@ -9760,8 +7830,7 @@ func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LoadSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9774,10 +7843,7 @@ func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LoadSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9788,25 +7854,13 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				v.Cwd.V = d.Str()
-				v.Cwd.OK = true
-			}
+			v.Cwd.V, v.Cwd.OK = jx.OptStr[string](d, jx.Null)
 		case "cursor":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				v.Cursor.V = d.Str()
-				v.Cursor.OK = true
-			}
+			v.Cursor.V, v.Cursor.OK = jx.OptStr[string](d, jx.Null)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9815,18 +7869,9 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
-	if v.Cwd.OK {
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, v.Cwd.V)
-	}
-	if v.Cursor.OK {
-		b = append(jx.Comma(b), `"cursor":`...)
-		b = jx.AppendString(b, v.Cursor.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
+	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cwd cursor _meta")
 }
 
@@ -9836,8 +7881,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListSessionsRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9850,10 +7894,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListSessionsRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9868,30 +7909,19 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -9901,8 +7931,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DeleteSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9915,10 +7944,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9936,17 +7962,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -9962,20 +7978,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -10006,10 +8014,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers _meta")
 }
 
@@ -10019,8 +8024,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ResumeSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10033,10 +8037,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10051,30 +8052,19 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -10084,8 +8074,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CloseSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10098,10 +8087,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CloseSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10119,20 +8105,12 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ModeID = SessionModeID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "modeId")
-	}
+	d.Need(m, seen, 0x3, "sessionId modeId")
 	v.Extra = x.Text()
 }
 
@@ -10141,10 +8119,7 @@ func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"modeId":`...)
 	b = jx.AppendString(b, string(v.ModeID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId modeId _meta")
 }
 
@@ -10154,8 +8129,7 @@ func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionModeRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10168,10 +8142,7 @@ func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -10188,20 +8159,12 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ConfigID = SessionConfigID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "configId")
-	}
+	d.Need(m, seen, 0x3, "sessionId configId")
 	if d.Failed() {
 		return
 	}
@@ -10217,10 +8180,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
 }
 
@@ -10230,8 +8190,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10264,9 +8223,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Extra = x.Text()
 }
 
@@ -10282,8 +8239,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestBoolean{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10316,9 +8272,7 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Extra = x.Text()
 }
 
@@ -10334,8 +8288,7 @@ func (v *SetSessionConfigOptionRequestValueID) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestValueID{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10377,20 +8330,12 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "prompt")
-	}
+	d.Need(m, seen, 0x3, "sessionId prompt")
 	v.Extra = x.Text()
 }
 
@@ -10406,10 +8351,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
@@ -10419,8 +8361,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10433,10 +8374,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10447,13 +8385,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10462,10 +8394,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -10477,8 +8406,7 @@ func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10491,10 +8419,7 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10509,30 +8434,19 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "content")
-	}
+	d.Need(m, seen, 0x1, "content")
 	v.Extra = x.Text()
 }
 
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
@@ -10542,8 +8456,7 @@ func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ReadTextFileResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10556,10 +8469,7 @@ func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10574,30 +8484,19 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "outcome")
-	}
+	d.Need(m, seen, 0x1, "outcome")
 	v.Extra = x.Text()
 }
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
@@ -10607,8 +8506,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10646,8 +8544,7 @@ func (v *RequestPermissionOutcomeCancelled) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionOutcomeCancelled{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10688,8 +8585,7 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10722,30 +8618,19 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 			v.OptionID = PermissionOptionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "optionId")
-	}
+	d.Need(m, seen, 0x1, "optionId")
 	v.Extra = x.Text()
 }
 
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
@@ -10755,8 +8640,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SelectedPermissionOutcome{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10787,30 +8671,19 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
@@ -10820,8 +8693,7 @@ func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateTerminalResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10834,10 +8706,7 @@ func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10865,20 +8734,12 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "output", "truncated")
-	}
+	d.Need(m, seen, 0x3, "output truncated")
 	v.Extra = x.Text()
 }
 
@@ -10891,10 +8752,7 @@ func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"exitStatus":`...)
 		b = v.ExitStatus.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "output truncated exitStatus _meta")
 }
 
@@ -10904,8 +8762,7 @@ func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalOutputResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10918,10 +8775,7 @@ func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10942,23 +8796,10 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "signal":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Signal.V = d.Str()
-				v.Signal.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Signal = Opt[string]{}
-				}
-			}
+			v.Signal.V, v.Signal.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10971,14 +8812,8 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"exitCode":`...)
 		b = jx.AppendUint(b, uint64(v.ExitCode.V))
 	}
-	if v.Signal.OK {
-		b = append(jx.Comma(b), `"signal":`...)
-		b = jx.AppendString(b, v.Signal.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
@@ -10988,8 +8823,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalExitStatus{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11002,10 +8836,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalExitStatus) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11016,13 +8847,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -11031,10 +8856,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -11046,8 +8868,7 @@ func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11084,23 +8905,10 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "signal":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Signal.V = d.Str()
-				v.Signal.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Signal = Opt[string]{}
-				}
-			}
+			v.Signal.V, v.Signal.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -11113,14 +8921,8 @@ func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"exitCode":`...)
 		b = jx.AppendUint(b, uint64(v.ExitCode.V))
 	}
-	if v.Signal.OK {
-		b = append(jx.Comma(b), `"signal":`...)
-		b = jx.AppendString(b, v.Signal.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
@@ -11132,8 +8934,7 @@ func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11160,13 +8961,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -11175,10 +8970,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -11190,8 +8982,7 @@ func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11204,10 +8995,7 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v KillTerminalResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -11218,13 +9006,7 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -11240,10 +9022,7 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
 }
 
@@ -11253,8 +9032,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11292,8 +9070,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponseDecline{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11331,8 +9108,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponseCancel{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11373,8 +9149,7 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11445,8 +9220,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationAcceptAction{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11477,30 +9251,19 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -11510,8 +9273,7 @@ func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11524,10 +9286,7 @@ func (v *CancelNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11542,30 +9301,19 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Unmarshal(&v.RequestID)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestId")
-	}
+	d.Need(m, seen, 0x1, "requestId")
 	v.Extra = x.Text()
 }
 
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
@@ -11575,8 +9323,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelRequestNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.

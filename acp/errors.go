@@ -128,9 +128,7 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 				x.Add(&d, k, nil)
 			}
 		}
-		if seen&3 != 3 {
-			d.Missing(m, seen, "code", "message")
-		}
+		d.Need(m, seen, 3, "code message")
 		e.Extra = x.Text()
 	}
 	d.End()

@@ -28,20 +28,12 @@ func (v *WriteTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "sessionId", "path", "content")
-	}
+	d.Need(m, seen, 0x7, "sessionId path content")
 	v.Extra = x.Text()
 }
 
@@ -52,10 +44,7 @@ func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Path)
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId path content _meta")
 }
 
@@ -65,8 +54,7 @@ func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = WriteTextFileRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -79,10 +67,7 @@ func (v *WriteTextFileRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v WriteTextFileRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -112,20 +97,12 @@ func (v *ReadTextFileRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "path")
-	}
+	d.Need(m, seen, 0x3, "sessionId path")
 	v.Extra = x.Text()
 }
 
@@ -142,10 +119,7 @@ func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"limit":`...)
 		b = jx.AppendUint(b, uint64(v.Limit.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId path line limit _meta")
 }
 
@@ -155,8 +129,7 @@ func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ReadTextFileRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -169,10 +142,7 @@ func (v *ReadTextFileRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReadTextFileRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -201,20 +171,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "sessionId", "toolCall", "options")
-	}
+	d.Need(m, seen, 0x7, "sessionId toolCall options")
 	v.Extra = x.Text()
 }
 
@@ -232,10 +194,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCall options _meta")
 }
 
@@ -245,8 +204,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -297,24 +255,10 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "title":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "name":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Name.V = d.Str()
-				v.Name.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Name = acp.Opt[string]{}
-				}
-			}
+			v.Name.V, v.Name.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "content":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -377,42 +321,22 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "toolCallId")
-	}
+	d.Need(m, seen, 0x1, "toolCallId")
 	v.Extra = x.Text()
 }
 
 func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	if v.Kind.OK {
-		b = append(jx.Comma(b), `"kind":`...)
-		b = jx.AppendString(b, string(v.Kind.V))
-	}
-	if v.Status.OK {
-		b = append(jx.Comma(b), `"status":`...)
-		b = jx.AppendString(b, string(v.Status.V))
-	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Name.OK {
-		b = append(jx.Comma(b), `"name":`...)
-		b = jx.AppendString(b, v.Name.V)
-	}
+	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
+	b = jx.AppendOptStr(b, `"status":`, string(v.Status.V), v.Status.OK)
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
 		b = append(b, '[')
@@ -443,10 +367,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"rawOutput":`...)
 		b = jx.AppendRaw(b, v.RawOutput)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
 
@@ -456,8 +377,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -470,10 +390,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -498,8 +415,7 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -514,10 +430,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -542,8 +455,7 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -558,10 +470,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ContentBlockOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -593,14 +502,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "lastModified":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.LastModified.V = d.Str()
-				v.LastModified.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.LastModified = acp.Opt[string]{}
-				}
-			}
+			v.LastModified.V, v.LastModified.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "priority":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -613,13 +515,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -639,18 +535,12 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.LastModified.OK {
-		b = append(jx.Comma(b), `"lastModified":`...)
-		b = jx.AppendString(b, v.LastModified.V)
-	}
+	b = jx.AppendOptStr(b, `"lastModified":`, v.LastModified.V, v.LastModified.OK)
 	if v.Priority.OK {
 		b = append(jx.Comma(b), `"priority":`...)
 		b = jx.AppendFloat(b, v.Priority.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
@@ -660,8 +550,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Annotations{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -674,10 +563,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Annotations) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Annotations) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -702,20 +588,12 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Text = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "text")
-	}
+	d.Need(m, seen, 0x1, "text")
 	v.Extra = x.Text()
 }
 
@@ -726,10 +604,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations text _meta")
 }
 
@@ -739,8 +614,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -753,10 +627,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -784,30 +655,15 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MimeType = d.Str()
 		case "uri":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.URI.V = d.Str()
-				v.URI.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.URI = acp.Opt[string]{}
-				}
-			}
+			v.URI.V, v.URI.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "data", "mimeType")
-	}
+	d.Need(m, seen, 0x3, "data mimeType")
 	v.Extra = x.Text()
 }
 
@@ -820,14 +676,8 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	b = append(jx.Comma(b), `"mimeType":`...)
 	b = jx.AppendString(b, v.MimeType)
-	if v.URI.OK {
-		b = append(jx.Comma(b), `"uri":`...)
-		b = jx.AppendString(b, v.URI.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations data mimeType uri _meta")
 }
 
@@ -837,8 +687,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ImageContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -851,10 +700,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ImageContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ImageContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -882,20 +728,12 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MimeType = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "data", "mimeType")
-	}
+	d.Need(m, seen, 0x3, "data mimeType")
 	v.Extra = x.Text()
 }
 
@@ -908,10 +746,7 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	b = append(jx.Comma(b), `"mimeType":`...)
 	b = jx.AppendString(b, v.MimeType)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations data mimeType _meta")
 }
 
@@ -921,8 +756,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AudioContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -935,10 +769,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AudioContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AudioContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -960,24 +791,10 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "description":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "mimeType":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = d.Str()
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[string]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "name":
 			seen = d.Once(seen, 0x1)
 			v.Name = d.Str()
@@ -993,33 +810,18 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "title":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "uri":
 			seen = d.Once(seen, 0x2)
 			v.URI = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x80)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "uri")
-	}
+	d.Need(m, seen, 0x3, "name uri")
 	v.Extra = x.Text()
 }
 
@@ -1028,30 +830,18 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, v.MimeType.V)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
 	if v.Size.OK {
 		b = append(jx.Comma(b), `"size":`...)
 		b = jx.AppendInt(b, int64(v.Size.V))
 	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
@@ -1061,8 +851,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ResourceLink{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1075,10 +864,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResourceLink) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1090,14 +876,7 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = d.Str()
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[string]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "text":
 			seen = d.Once(seen, 0x1)
 			v.Text = d.Str()
@@ -1106,36 +885,22 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "text", "uri")
-	}
+	d.Need(m, seen, 0x3, "text uri")
 	v.Extra = x.Text()
 }
 
 func (v *TextResourceContents) appendMembers(b []byte) []byte {
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, v.MimeType.V)
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "mimeType text uri _meta")
 }
 
@@ -1145,8 +910,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextResourceContents{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1159,10 +923,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextResourceContents) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1177,49 +938,28 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Blob = d.Str()
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = d.Str()
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[string]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "uri":
 			seen = d.Once(seen, 0x2)
 			v.URI = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "blob", "uri")
-	}
+	d.Need(m, seen, 0x3, "blob uri")
 	v.Extra = x.Text()
 }
 
 func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"blob":`...)
 	b = jx.AppendString(b, v.Blob)
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, v.MimeType.V)
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, v.MimeType.V, v.MimeType.OK)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "blob mimeType uri _meta")
 }
 
@@ -1229,8 +969,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BlobResourceContents{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1243,10 +982,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BlobResourceContents) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1271,20 +1007,12 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Resource = decodeEmbeddedResourceResource(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "resource")
-	}
+	d.Need(m, seen, 0x1, "resource")
 	v.Extra = x.Text()
 }
 
@@ -1295,10 +1023,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	}
 	b = append(jx.Comma(b), `"resource":`...)
 	b = AppendEmbeddedResourceResource(b, v.Resource)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "annotations resource _meta")
 }
 
@@ -1308,8 +1033,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EmbeddedResource{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1322,10 +1046,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1340,30 +1061,19 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "content")
-	}
+	d.Need(m, seen, 0x1, "content")
 	v.Extra = x.Text()
 }
 
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
@@ -1373,8 +1083,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Content{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1387,10 +1096,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Content) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Content) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1405,49 +1111,28 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Path = d.Str()
 		case "oldText":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.OldText.V = d.Str()
-				v.OldText.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.OldText = acp.Opt[string]{}
-				}
-			}
+			v.OldText.V, v.OldText.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "newText":
 			seen = d.Once(seen, 0x2)
 			v.NewText = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "path", "newText")
-	}
+	d.Need(m, seen, 0x3, "path newText")
 	v.Extra = x.Text()
 }
 
 func (v *Diff) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"path":`...)
 	b = jx.AppendString(b, v.Path)
-	if v.OldText.OK {
-		b = append(jx.Comma(b), `"oldText":`...)
-		b = jx.AppendString(b, v.OldText.V)
-	}
+	b = jx.AppendOptStr(b, `"oldText":`, v.OldText.V, v.OldText.OK)
 	b = append(jx.Comma(b), `"newText":`...)
 	b = jx.AppendString(b, v.NewText)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "path oldText newText _meta")
 }
 
@@ -1457,8 +1142,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Diff{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1471,10 +1155,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Diff) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Diff) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1489,30 +1170,19 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
@@ -1522,8 +1192,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Terminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1536,10 +1205,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Terminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Terminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1564,20 +1230,12 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "path")
-	}
+	d.Need(m, seen, 0x1, "path")
 	v.Extra = x.Text()
 }
 
@@ -1588,10 +1246,7 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
@@ -1601,8 +1256,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallLocation{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1615,10 +1269,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1639,20 +1290,12 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Kind.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "optionId", "name", "kind")
-	}
+	d.Need(m, seen, 0x7, "optionId name kind")
 	v.Extra = x.Text()
 }
 
@@ -1663,10 +1306,7 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"kind":`...)
 	b = jx.AppendString(b, string(v.Kind))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
@@ -1676,8 +1316,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PermissionOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1690,10 +1329,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PermissionOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1711,17 +1347,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Command = d.Str()
 		case "args":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -1737,10 +1363,7 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "cwd":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				v.Cwd.V = d.Str()
-				v.Cwd.OK = true
-			}
+			v.Cwd.V, v.Cwd.OK = jx.OptStr[string](d, jx.Null)
 		case "outputByteLimit":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -1749,20 +1372,12 @@ func (v *CreateTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "command")
-	}
+	d.Need(m, seen, 0x3, "sessionId command")
 	v.Extra = x.Text()
 }
 
@@ -1793,18 +1408,12 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Cwd.OK {
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, v.Cwd.V)
-	}
+	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
 	if v.OutputByteLimit.OK {
 		b = append(jx.Comma(b), `"outputByteLimit":`...)
 		b = jx.AppendUint(b, uint64(v.OutputByteLimit.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
 
@@ -1814,8 +1423,7 @@ func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateTerminalRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1828,10 +1436,7 @@ func (v *CreateTerminalRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CreateTerminalRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1849,20 +1454,12 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Value = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "value")
-	}
+	d.Need(m, seen, 0x3, "name value")
 	v.Extra = x.Text()
 }
 
@@ -1871,10 +1468,7 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, v.Value)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
@@ -1884,8 +1478,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EnvVariable{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1898,10 +1491,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EnvVariable) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1919,20 +1509,12 @@ func (v *TerminalOutputRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -1941,10 +1523,7 @@ func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -1954,8 +1533,7 @@ func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalOutputRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1968,10 +1546,7 @@ func (v *TerminalOutputRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalOutputRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1989,20 +1564,12 @@ func (v *ReleaseTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -2011,10 +1578,7 @@ func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -2024,8 +1588,7 @@ func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ReleaseTerminalRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2038,10 +1601,7 @@ func (v *ReleaseTerminalRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReleaseTerminalRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2059,20 +1619,12 @@ func (v *WaitForTerminalExitRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -2081,10 +1633,7 @@ func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -2094,8 +1643,7 @@ func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = WaitForTerminalExitRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2129,20 +1677,12 @@ func (v *KillTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -2151,10 +1691,7 @@ func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -2164,8 +1701,7 @@ func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = KillTerminalRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2178,10 +1714,7 @@ func (v *KillTerminalRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v KillTerminalRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v KillTerminalRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2195,20 +1728,12 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Message = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "message")
-	}
+	d.Need(m, seen, 0x1, "message")
 	if d.Failed() {
 		return
 	}
@@ -2222,10 +1747,7 @@ var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
 }
 
@@ -2235,8 +1757,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2284,8 +1805,7 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2318,31 +1838,19 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "toolCallId":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.ToolCallID.V = ToolCallID(d.Str())
-				v.ToolCallID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.ToolCallID = acp.Opt[ToolCallID]{}
-				}
-			}
+			v.ToolCallID.V, v.ToolCallID.OK = jx.OptStr[ToolCallID](d, jx.Null|jx.Forgive)
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.ToolCallID.OK {
-		b = append(jx.Comma(b), `"toolCallId":`...)
-		b = jx.AppendString(b, string(v.ToolCallID.V))
-	}
+	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
@@ -2352,8 +1860,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationSessionScope{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2386,9 +1893,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestId")
-	}
+	d.Need(m, seen, 0x1, "requestId")
 	v.Extra = x.Text()
 }
 
@@ -2404,8 +1909,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationRequestScope{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2442,14 +1946,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "title":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "properties":
 			seen = d.Once(seen, 0x4)
 			if d.Obj() {
@@ -2466,36 +1963,13 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "required":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Required = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Required = append(jx.Grow(d, v.Required, list), e)
-					}
-				}
-			}
+			v.Required = jx.Strs[string](d, jx.Null)
 		case "description":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2504,14 +1978,8 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
-	if v.Type.OK {
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, string(v.Type.V))
-	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"type":`, string(v.Type.V), v.Type.OK)
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	if v.Properties != nil {
 		b = append(jx.Comma(b), `"properties":`...)
 		b = append(b, '{')
@@ -2534,14 +2002,8 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
@@ -2551,8 +2013,7 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationSchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2565,10 +2026,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2593,8 +2051,7 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2630,30 +2087,15 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "const", "title")
-	}
+	d.Need(m, seen, 0x3, "const title")
 	v.Extra = x.Text()
 }
 
@@ -2662,14 +2104,8 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Const)
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
@@ -2679,8 +2115,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EnumOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2693,10 +2128,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EnumOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EnumOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2707,24 +2139,10 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minLength":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -2739,10 +2157,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "pattern":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				v.Pattern.V = d.Str()
-				v.Pattern.OK = true
-			}
+			v.Pattern.V, v.Pattern.OK = jx.OptStr[string](d, jx.Null)
 		case "format":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -2751,27 +2166,10 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "default":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Default.V = d.Str()
-				v.Default.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Default = acp.Opt[string]{}
-				}
-			}
+			v.Default.V, v.Default.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "enum":
 			seen = d.Once(seen, 0x80)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Enum = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Enum = append(jx.Grow(d, v.Enum, list), e)
-					}
-				}
-			}
+			v.Enum = jx.Strs[string](d, jx.Null)
 		case "oneOf":
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
@@ -2787,13 +2185,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2802,14 +2194,8 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
 		b = append(jx.Comma(b), `"minLength":`...)
 		b = jx.AppendUint(b, uint64(v.MinLength.V))
@@ -2818,18 +2204,9 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"maxLength":`...)
 		b = jx.AppendUint(b, uint64(v.MaxLength.V))
 	}
-	if v.Pattern.OK {
-		b = append(jx.Comma(b), `"pattern":`...)
-		b = jx.AppendString(b, v.Pattern.V)
-	}
-	if v.Format.OK {
-		b = append(jx.Comma(b), `"format":`...)
-		b = jx.AppendString(b, string(v.Format.V))
-	}
-	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendString(b, v.Default.V)
-	}
+	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
+	b = jx.AppendOptStr(b, `"format":`, string(v.Format.V), v.Format.OK)
+	b = jx.AppendOptStr(b, `"default":`, v.Default.V, v.Default.OK)
 	if v.Enum != nil {
 		b = append(jx.Comma(b), `"enum":`...)
 		b = append(b, '[')
@@ -2852,10 +2229,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
@@ -2865,8 +2239,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = StringPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2879,10 +2252,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StringPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2893,24 +2263,10 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -2935,13 +2291,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2950,14 +2300,8 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
 		b = append(jx.Comma(b), `"minimum":`...)
 		b = jx.AppendFloat(b, v.Minimum.V)
@@ -2970,10 +2314,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendFloat(b, v.Default.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
@@ -2983,8 +2324,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NumberPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2997,10 +2337,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NumberPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3011,24 +2348,10 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3053,13 +2376,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3068,14 +2385,8 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
 		b = append(jx.Comma(b), `"minimum":`...)
 		b = jx.AppendInt(b, int64(v.Minimum.V))
@@ -3088,10 +2399,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendInt(b, int64(v.Default.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
@@ -3101,8 +2409,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IntegerPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3115,10 +2422,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3129,24 +2433,10 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "default":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3159,13 +2449,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3174,22 +2458,13 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendBool(b, v.Default.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
@@ -3199,8 +2474,7 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BooleanPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3213,10 +2487,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3241,8 +2512,7 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3257,10 +2527,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3272,31 +2539,15 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
-			if d.Array() {
-				list := d.Mark()
-				v.Enum = []string{}
-				for d.More(']') {
-					var e string
-					e = d.Str()
-					v.Enum = append(jx.Grow(d, v.Enum, list), e)
-				}
-			}
+			v.Enum = jx.Strs[string](d, 0)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "enum")
-	}
+	d.Need(m, seen, 0x1, "enum")
 	v.Extra = x.Text()
 }
 
@@ -3310,10 +2561,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Enum[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
@@ -3323,8 +2571,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = StringMultiSelectItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3337,10 +2584,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3363,20 +2607,12 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "anyOf")
-	}
+	d.Need(m, seen, 0x1, "anyOf")
 	v.Extra = x.Text()
 }
 
@@ -3390,10 +2626,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 		b = v.AnyOf[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
@@ -3403,8 +2636,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TitledMultiSelectItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3417,10 +2649,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3432,24 +2661,10 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minItems":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -3467,53 +2682,21 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Items = decodeMultiSelectItems(d, nil)
 		case "default":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				if d.Array() {
-					list := d.Mark()
-					v.Default = []string{}
-					for d.More(']') {
-						mk := d.Mark()
-						var e string
-						e = d.Str()
-						if d.Failed() && d.Recover(mk) {
-							continue
-						}
-						v.Default = append(jx.Grow(d, v.Default, list), e)
-					}
-				}
-				if d.Failed() && d.Recover(mk) {
-					v.Default = nil
-				}
-			}
+			v.Default = jx.Strs[string](d, jx.Null|jx.Forgive|jx.Skip)
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "items")
-	}
+	d.Need(m, seen, 0x1, "items")
 	v.Extra = x.Text()
 }
 
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
 		b = append(jx.Comma(b), `"minItems":`...)
 		b = jx.AppendUint(b, uint64(v.MinItems.V))
@@ -3535,10 +2718,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
@@ -3548,8 +2728,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MultiSelectPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3581,9 +2760,7 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Skip()
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestedSchema")
-	}
+	d.Need(m, seen, 0x1, "requestedSchema")
 	if d.Failed() {
 		return
 	}
@@ -3606,8 +2783,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationFormMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3620,10 +2796,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationFormMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3642,9 +2815,7 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "elicitationId", "url")
-	}
+	d.Need(m, seen, 0x3, "elicitationId url")
 	if d.Failed() {
 		return
 	}
@@ -3669,8 +2840,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationURLMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3683,10 +2853,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationURLMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3712,20 +2879,12 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "serverId", "requestId", "method")
-	}
+	d.Need(m, seen, 0x7, "serverId requestId method")
 	v.Extra = x.Text()
 }
 
@@ -3740,10 +2899,7 @@ func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"params":`...)
 		b = jx.AppendRawObject(b, v.Params)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
@@ -3753,8 +2909,7 @@ func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MessageMCPRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3767,10 +2922,7 @@ func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MessageMCPRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -3781,8 +2933,7 @@ func (v *ExtRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3794,10 +2945,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3853,20 +3001,12 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "protocolVersion")
-	}
+	d.Need(m, seen, 0x1, "protocolVersion")
 	v.Extra = x.Text()
 }
 
@@ -3892,10 +3032,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"agentInfo":`...)
 		b = v.AgentInfo.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
 
@@ -3905,8 +3042,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = InitializeResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3919,10 +3055,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v InitializeResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3992,13 +3125,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4031,10 +3158,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"providers":`...)
 		b = v.Providers.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers _meta")
 }
 
@@ -4044,8 +3168,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4058,10 +3181,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4099,13 +3219,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4126,10 +3240,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"embeddedContext":`...)
 		b = jx.AppendBool(b, v.EmbeddedContext)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
@@ -4139,8 +3250,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4153,10 +3263,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4194,13 +3301,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4221,10 +3322,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"acp":`...)
 		b = jx.AppendBool(b, v.ACP)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "http sse acp _meta")
 }
 
@@ -4234,8 +3332,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4248,10 +3345,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4362,13 +3456,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x400)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4417,10 +3505,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"close":`...)
 		b = v.Close.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "list delete additionalDirectories systemPrompt fork archive status title resume close _meta")
 }
 
@@ -4430,8 +3515,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4444,10 +3528,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4458,13 +3539,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4473,10 +3548,7 @@ func (v *SessionListCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4486,8 +3558,7 @@ func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionListCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4514,13 +3585,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4529,10 +3594,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4542,8 +3604,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionDeleteCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4570,13 +3631,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4585,10 +3640,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4598,8 +3650,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 	d.Reset(b)
 	*v = SessionAdditionalDirectoriesCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4636,13 +3687,7 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4655,10 +3700,7 @@ func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"mode":`...)
 		b = v.Mode.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "mode _meta")
 }
 
@@ -4668,8 +3710,7 @@ func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionSystemPromptCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4706,13 +3747,7 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4725,10 +3760,7 @@ func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"override":`...)
 		b = v.Override.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "override _meta")
 }
 
@@ -4738,8 +3770,7 @@ func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionSystemPromptModeCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4766,13 +3797,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4781,10 +3806,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4794,8 +3816,7 @@ func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error 
 	d.Reset(b)
 	*v = SessionSystemPromptOverrideCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4822,13 +3843,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4837,10 +3852,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4850,8 +3862,7 @@ func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionForkCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4878,13 +3889,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4893,10 +3898,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4906,8 +3908,7 @@ func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionArchiveCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4934,13 +3935,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4949,10 +3944,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4962,8 +3954,7 @@ func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionStatusCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4990,13 +3981,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5005,10 +3990,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5018,8 +4000,7 @@ func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionTitleCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5046,13 +4027,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5061,10 +4036,7 @@ func (v *SessionResumeCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5074,8 +4046,7 @@ func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionResumeCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5102,13 +4073,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5117,10 +4082,7 @@ func (v *SessionCloseCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5130,8 +4092,7 @@ func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionCloseCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5178,13 +4139,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5201,10 +4156,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"logout":`...)
 		b = v.Logout.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "status logout _meta")
 }
 
@@ -5214,8 +4166,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentAuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5228,10 +4179,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5242,13 +4190,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5257,10 +4199,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5270,8 +4209,7 @@ func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthStatusCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5284,10 +4222,7 @@ func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5298,13 +4233,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5313,10 +4242,7 @@ func (v *LogoutCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5326,8 +4252,7 @@ func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LogoutCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5340,10 +4265,7 @@ func (v *LogoutCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5354,13 +4276,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5369,10 +4285,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5382,8 +4295,7 @@ func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProvidersCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5396,10 +4308,7 @@ func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5417,27 +4326,10 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "args":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -5456,20 +4348,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "id", "name")
-	}
+	d.Need(m, seen, 0x3, "id name")
 	v.Extra = x.Text()
 }
 
@@ -5478,10 +4362,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
 		b = append(jx.Comma(b), `"args":`...)
 		b = append(b, '[')
@@ -5504,10 +4385,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "id name description args env _meta")
 }
 
@@ -5517,8 +4395,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthMethodTerminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5531,10 +4408,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5552,30 +4426,15 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "id", "name")
-	}
+	d.Need(m, seen, 0x3, "id name")
 	v.Extra = x.Text()
 }
 
@@ -5584,14 +4443,8 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
@@ -5601,8 +4454,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthMethodAgent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5615,10 +4467,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5633,49 +4482,28 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "version":
 			seen = d.Once(seen, 0x2)
 			v.Version = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "version")
-	}
+	d.Need(m, seen, 0x3, "name version")
 	v.Extra = x.Text()
 }
 
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"version":`...)
 	b = jx.AppendString(b, v.Version)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
@@ -5685,8 +4513,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Implementation{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5699,10 +4526,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Implementation) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Implementation) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5713,13 +4537,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5728,10 +4546,7 @@ func (v *AuthenticateResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5743,8 +4558,7 @@ func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5757,10 +4571,7 @@ func (v *AuthenticateResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthenticateResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthenticateResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5783,20 +4594,12 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "providers")
-	}
+	d.Need(m, seen, 0x1, "providers")
 	v.Extra = x.Text()
 }
 
@@ -5810,10 +4613,7 @@ func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 		b = v.Providers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "providers _meta")
 }
 
@@ -5823,8 +4623,7 @@ func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListProvidersResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5837,10 +4636,7 @@ func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListProvidersResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5885,20 +4681,12 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "providerId", "supported", "required")
-	}
+	d.Need(m, seen, 0x7, "providerId supported required")
 	v.Extra = x.Text()
 }
 
@@ -5920,10 +4708,7 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"current":`...)
 		b = v.Current.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "providerId supported required current _meta")
 }
 
@@ -5933,8 +4718,7 @@ func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProviderInfo{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5947,10 +4731,7 @@ func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProviderInfo) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProviderInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5968,20 +4749,12 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 			v.BaseURL = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "apiType", "baseUrl")
-	}
+	d.Need(m, seen, 0x3, "apiType baseUrl")
 	v.Extra = x.Text()
 }
 
@@ -5990,10 +4763,7 @@ func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.APIType))
 	b = append(jx.Comma(b), `"baseUrl":`...)
 	b = jx.AppendString(b, v.BaseURL)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "apiType baseUrl _meta")
 }
 
@@ -6003,8 +4773,7 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProviderCurrentConfig{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6017,10 +4786,7 @@ func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6031,13 +4797,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6046,10 +4806,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6061,8 +4818,7 @@ func (v *SetProviderResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6075,10 +4831,7 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetProviderResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6089,13 +4842,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6104,10 +4851,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6119,8 +4863,7 @@ func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6147,13 +4890,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6162,10 +4899,7 @@ func (v *LogoutResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6177,8 +4911,7 @@ func (v *LogoutResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6191,10 +4924,7 @@ func (v *LogoutResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6230,20 +4960,12 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "state")
-	}
+	d.Need(m, seen, 0x1, "state")
 	v.Extra = x.Text()
 }
 
@@ -6261,10 +4983,7 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
@@ -6274,8 +4993,7 @@ func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthStatusResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6288,10 +5006,7 @@ func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthStatusResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6316,50 +5031,21 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "name":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Name.V = d.Str()
-				v.Name.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Name = acp.Opt[string]{}
-				}
-			}
+			v.Name.V, v.Name.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "email":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Email.V = d.Str()
-				v.Email.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Email = acp.Opt[string]{}
-				}
-			}
+			v.Email.V, v.Email.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "organization":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Organization.V = d.Str()
-				v.Organization.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Organization = acp.Opt[string]{}
-				}
-			}
+			v.Organization.V, v.Organization.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "label")
-	}
+	d.Need(m, seen, 0x1, "label")
 	v.Extra = x.Text()
 }
 
@@ -6370,22 +5056,10 @@ func (v *AuthAccount) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"active":`...)
 		b = jx.AppendBool(b, v.Active.V)
 	}
-	if v.Name.OK {
-		b = append(jx.Comma(b), `"name":`...)
-		b = jx.AppendString(b, v.Name.V)
-	}
-	if v.Email.OK {
-		b = append(jx.Comma(b), `"email":`...)
-		b = jx.AppendString(b, v.Email.V)
-	}
-	if v.Organization.OK {
-		b = append(jx.Comma(b), `"organization":`...)
-		b = jx.AppendString(b, v.Organization.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
+	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
+	b = jx.AppendOptStr(b, `"organization":`, v.Organization.V, v.Organization.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "label active name email organization _meta")
 }
 
@@ -6395,8 +5069,7 @@ func (v *AuthAccount) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthAccount{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6409,10 +5082,7 @@ func (v *AuthAccount) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthAccount) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthAccount) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6458,20 +5128,12 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
@@ -6493,10 +5155,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
@@ -6506,8 +5165,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NewSessionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6520,10 +5178,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NewSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6559,20 +5214,12 @@ func (v *SessionModeState) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "currentModeId", "availableModes")
-	}
+	d.Need(m, seen, 0x3, "currentModeId availableModes")
 	v.Extra = x.Text()
 }
 
@@ -6588,10 +5235,7 @@ func (v *SessionModeState) appendMembers(b []byte) []byte {
 		b = v.AvailableModes[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "currentModeId availableModes _meta")
 }
 
@@ -6601,8 +5245,7 @@ func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionModeState{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6615,10 +5258,7 @@ func (v *SessionModeState) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionModeState) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionModeState) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6636,30 +5276,15 @@ func (v *SessionMode) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "id", "name")
-	}
+	d.Need(m, seen, 0x3, "id name")
 	v.Extra = x.Text()
 }
 
@@ -6668,14 +5293,8 @@ func (v *SessionMode) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
@@ -6685,8 +5304,7 @@ func (v *SessionMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6699,10 +5317,7 @@ func (v *SessionMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -6719,14 +5334,7 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "category":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -6739,20 +5347,12 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "id", "name")
-	}
+	d.Need(m, seen, 0x3, "id name")
 	if d.Failed() {
 		return
 	}
@@ -6768,18 +5368,9 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Category.OK {
-		b = append(jx.Comma(b), `"category":`...)
-		b = jx.AppendString(b, string(v.Category.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return appendSessionConfigOptionVariantMembers(b, v.Variant)
 }
 
@@ -6789,8 +5380,7 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6803,10 +5393,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6831,8 +5418,7 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6868,30 +5454,15 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "value", "name")
-	}
+	d.Need(m, seen, 0x3, "value name")
 	v.Extra = x.Text()
 }
 
@@ -6900,14 +5471,8 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Value))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
@@ -6917,8 +5482,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelectOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6973,20 +5537,12 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "group", "name", "options")
-	}
+	d.Need(m, seen, 0x7, "group name options")
 	v.Extra = x.Text()
 }
 
@@ -7004,10 +5560,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "group name options _meta")
 }
 
@@ -7017,8 +5570,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelectGroup{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7054,9 +5606,7 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "currentValue", "options")
-	}
+	d.Need(m, seen, 0x3, "currentValue options")
 	v.Extra = x.Text()
 }
 
@@ -7074,8 +5624,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelect{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7088,10 +5637,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigSelect) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7108,9 +5654,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "currentValue")
-	}
+	d.Need(m, seen, 0x1, "currentValue")
 	v.Extra = x.Text()
 }
 
@@ -7126,8 +5670,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigBoolean{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7140,10 +5683,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7185,13 +5725,7 @@ func (v *LoadSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7215,10 +5749,7 @@ func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
@@ -7230,8 +5761,7 @@ func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7244,10 +5774,7 @@ func (v *LoadSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LoadSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LoadSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7280,30 +5807,15 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "nextCursor":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.NextCursor.V = d.Str()
-				v.NextCursor.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.NextCursor = acp.Opt[string]{}
-				}
-			}
+			v.NextCursor.V, v.NextCursor.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessions")
-	}
+	d.Need(m, seen, 0x1, "sessions")
 	v.Extra = x.Text()
 }
 
@@ -7317,14 +5829,8 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 		b = v.Sessions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.NextCursor.OK {
-		b = append(jx.Comma(b), `"nextCursor":`...)
-		b = jx.AppendString(b, v.NextCursor.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"nextCursor":`, v.NextCursor.V, v.NextCursor.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
@@ -7334,8 +5840,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListSessionsResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7348,10 +5853,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListSessionsResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7369,35 +5871,13 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if d.Array() {
-				list := d.Mark()
-				v.AdditionalDirectories = []string{}
-				for d.More(']') {
-					var e string
-					e = d.Str()
-					v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, 0)
 		case "title":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "updatedAt":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.UpdatedAt.V = d.Str()
-				v.UpdatedAt.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.UpdatedAt = acp.Opt[string]{}
-				}
-			}
+			v.UpdatedAt.V, v.UpdatedAt.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "archived":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -7410,20 +5890,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -7443,22 +5915,13 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.UpdatedAt.OK {
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = jx.AppendString(b, v.UpdatedAt.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"updatedAt":`, v.UpdatedAt.V, v.UpdatedAt.OK)
 	if v.Archived.OK {
 		b = append(jx.Comma(b), `"archived":`...)
 		b = jx.AppendBool(b, v.Archived.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
 
@@ -7468,8 +5931,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionInfo{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7482,10 +5944,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7496,13 +5955,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7511,10 +5964,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -7526,8 +5976,7 @@ func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7540,10 +5989,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7589,20 +6035,12 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
@@ -7624,10 +6062,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
@@ -7637,8 +6072,7 @@ func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ForkSessionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7651,10 +6085,7 @@ func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ForkSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7665,13 +6096,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7680,10 +6105,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -7695,8 +6117,7 @@ func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7709,10 +6130,7 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7723,13 +6141,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7738,10 +6150,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -7753,8 +6162,7 @@ func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7785,30 +6193,19 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "status")
-	}
+	d.Need(m, seen, 0x1, "status")
 	v.Extra = x.Text()
 }
 
 func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "status _meta")
 }
 
@@ -7818,8 +6215,7 @@ func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionStatusResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7832,10 +6228,7 @@ func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionStatusResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7850,30 +6243,19 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "title")
-	}
+	d.Need(m, seen, 0x1, "title")
 	v.Extra = x.Text()
 }
 
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title _meta")
 }
 
@@ -7883,8 +6265,7 @@ func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionTitleResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7942,13 +6323,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7972,10 +6347,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
@@ -7987,8 +6359,7 @@ func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8001,10 +6372,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8015,13 +6383,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8030,10 +6392,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -8045,8 +6404,7 @@ func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8059,10 +6417,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CloseSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8073,13 +6428,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8088,10 +6437,7 @@ func (v *SetSessionModeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -8103,8 +6449,7 @@ func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8117,10 +6462,7 @@ func (v *SetSessionModeResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetSessionModeResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8153,20 +6495,12 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "configOptions")
-	}
+	d.Need(m, seen, 0x1, "configOptions")
 	v.Extra = x.Text()
 }
 
@@ -8180,10 +6514,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
@@ -8193,8 +6524,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8235,20 +6565,12 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "stopReason")
-	}
+	d.Need(m, seen, 0x1, "stopReason")
 	v.Extra = x.Text()
 }
 
@@ -8259,10 +6581,7 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"usage":`...)
 		b = v.Usage.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "stopReason usage _meta")
 }
 
@@ -8272,8 +6591,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8286,10 +6604,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8340,20 +6655,12 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "totalTokens", "inputTokens", "outputTokens")
-	}
+	d.Need(m, seen, 0x7, "totalTokens inputTokens outputTokens")
 	v.Extra = x.Text()
 }
 
@@ -8376,10 +6683,7 @@ func (v *Usage) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cachedWriteTokens":`...)
 		b = jx.AppendUint(b, uint64(v.CachedWriteTokens.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
 
@@ -8389,8 +6693,7 @@ func (v *Usage) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Usage{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8403,10 +6706,7 @@ func (v *Usage) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Usage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Usage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -8417,8 +6717,7 @@ func (v *ExtResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8430,10 +6729,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8451,20 +6747,12 @@ func (v *SessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Update = decodeSessionUpdate(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "update")
-	}
+	d.Need(m, seen, 0x3, "sessionId update")
 	v.Extra = x.Text()
 }
 
@@ -8473,10 +6761,7 @@ func (v *SessionNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
 	b = AppendSessionUpdate(b, v.Update)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
@@ -8486,8 +6771,7 @@ func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8500,10 +6784,7 @@ func (v *SessionNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8528,8 +6809,7 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8544,10 +6824,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8562,44 +6839,23 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "messageId":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MessageID.V = MessageID(d.Str())
-				v.MessageID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MessageID = acp.Opt[MessageID]{}
-				}
-			}
+			v.MessageID.V, v.MessageID.OK = jx.OptStr[MessageID](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "content")
-	}
+	d.Need(m, seen, 0x1, "content")
 	v.Extra = x.Text()
 }
 
 func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.MessageID.OK {
-		b = append(jx.Comma(b), `"messageId":`...)
-		b = jx.AppendString(b, string(v.MessageID.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"messageId":`, string(v.MessageID.V), v.MessageID.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content messageId _meta")
 }
 
@@ -8609,8 +6865,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ContentChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8623,10 +6878,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ContentChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8644,14 +6896,7 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "name":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Name.V = d.Str()
-				v.Name.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Name = acp.Opt[string]{}
-				}
-			}
+			v.Name.V, v.Name.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "kind":
 			seen = d.Once(seen, 0x8)
 			{
@@ -8734,20 +6979,12 @@ func (v *ToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "toolCallId", "title")
-	}
+	d.Need(m, seen, 0x3, "toolCallId title")
 	v.Extra = x.Text()
 }
 
@@ -8756,18 +6993,9 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Name.OK {
-		b = append(jx.Comma(b), `"name":`...)
-		b = jx.AppendString(b, v.Name.V)
-	}
-	if v.Kind.OK {
-		b = append(jx.Comma(b), `"kind":`...)
-		b = jx.AppendString(b, string(v.Kind.V))
-	}
-	if v.Status.OK {
-		b = append(jx.Comma(b), `"status":`...)
-		b = jx.AppendString(b, string(v.Status.V))
-	}
+	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
+	b = jx.AppendOptStr(b, `"kind":`, string(v.Kind.V), v.Kind.OK)
+	b = jx.AppendOptStr(b, `"status":`, string(v.Status.V), v.Status.OK)
 	if v.Content != nil {
 		b = append(jx.Comma(b), `"content":`...)
 		b = append(b, '[')
@@ -8798,10 +7026,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"rawOutput":`...)
 		b = jx.AppendRaw(b, v.RawOutput)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
 
@@ -8811,8 +7036,7 @@ func (v *ToolCall) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCall{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8825,10 +7049,7 @@ func (v *ToolCall) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCall) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCall) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8849,20 +7070,12 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "content", "priority", "status")
-	}
+	d.Need(m, seen, 0x7, "content priority status")
 	v.Extra = x.Text()
 }
 
@@ -8873,10 +7086,7 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Priority))
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
@@ -8886,8 +7096,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanEntry{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8900,10 +7109,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8936,20 +7142,12 @@ func (v *Plan) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "entries")
-	}
+	d.Need(m, seen, 0x1, "entries")
 	v.Extra = x.Text()
 }
 
@@ -8963,10 +7161,7 @@ func (v *Plan) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "entries _meta")
 }
 
@@ -8976,8 +7171,7 @@ func (v *Plan) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Plan{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8990,10 +7184,7 @@ func (v *Plan) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Plan) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Plan) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9018,8 +7209,7 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9034,10 +7224,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9073,20 +7260,12 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "planId", "entries")
-	}
+	d.Need(m, seen, 0x3, "planId entries")
 	v.Extra = x.Text()
 }
 
@@ -9102,10 +7281,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
@@ -9115,8 +7291,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9129,10 +7304,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9150,20 +7322,12 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "planId", "uri")
-	}
+	d.Need(m, seen, 0x3, "planId uri")
 	v.Extra = x.Text()
 }
 
@@ -9172,10 +7336,7 @@ func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.PlanID))
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId uri _meta")
 }
 
@@ -9185,8 +7346,7 @@ func (v *PlanFile) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanFile{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9199,10 +7359,7 @@ func (v *PlanFile) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanFile) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanFile) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9220,20 +7377,12 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "planId", "content")
-	}
+	d.Need(m, seen, 0x3, "planId content")
 	v.Extra = x.Text()
 }
 
@@ -9242,10 +7391,7 @@ func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.PlanID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId content _meta")
 }
 
@@ -9255,8 +7401,7 @@ func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanMarkdown{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9269,10 +7414,7 @@ func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9287,30 +7429,19 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Plan = decodePlanUpdateContent(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "plan")
-	}
+	d.Need(m, seen, 0x1, "plan")
 	v.Extra = x.Text()
 }
 
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
 	b = AppendPlanUpdateContent(b, v.Plan)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
@@ -9320,8 +7451,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9334,10 +7464,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9352,30 +7479,19 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 			v.PlanID = PlanID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "planId")
-	}
+	d.Need(m, seen, 0x1, "planId")
 	v.Extra = x.Text()
 }
 
 func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId _meta")
 }
 
@@ -9385,8 +7501,7 @@ func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanRemoved{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9399,10 +7514,7 @@ func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanRemoved) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanRemoved) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9429,20 +7541,12 @@ func (v *AvailableCommand) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "description")
-	}
+	d.Need(m, seen, 0x3, "name description")
 	v.Extra = x.Text()
 }
 
@@ -9455,10 +7559,7 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"input":`...)
 		b = AppendAvailableCommandInput(b, v.Input)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
@@ -9468,8 +7569,7 @@ func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AvailableCommand{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9482,10 +7582,7 @@ func (v *AvailableCommand) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AvailableCommand) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AvailableCommand) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9500,30 +7597,19 @@ func (v *UnstructuredCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Hint = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "hint")
-	}
+	d.Need(m, seen, 0x1, "hint")
 	v.Extra = x.Text()
 }
 
 func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
@@ -9533,8 +7619,7 @@ func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UnstructuredCommandInput{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9583,20 +7668,12 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "availableCommands")
-	}
+	d.Need(m, seen, 0x1, "availableCommands")
 	v.Extra = x.Text()
 }
 
@@ -9610,10 +7687,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		b = v.AvailableCommands[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
@@ -9623,8 +7697,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AvailableCommandsUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9655,30 +7728,19 @@ func (v *CurrentModeUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.CurrentModeID = SessionModeID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "currentModeId")
-	}
+	d.Need(m, seen, 0x1, "currentModeId")
 	v.Extra = x.Text()
 }
 
 func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"currentModeId":`...)
 	b = jx.AppendString(b, string(v.CurrentModeID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "currentModeId _meta")
 }
 
@@ -9688,8 +7750,7 @@ func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CurrentModeUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9702,10 +7763,7 @@ func (v *CurrentModeUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CurrentModeUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9738,20 +7796,12 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "configOptions")
-	}
+	d.Need(m, seen, 0x1, "configOptions")
 	v.Extra = x.Text()
 }
 
@@ -9765,10 +7815,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
@@ -9778,8 +7825,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ConfigOptionUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9792,10 +7838,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9830,13 +7873,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9861,10 +7898,7 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"updatedAt":`...)
 		b = jx.AppendString(b, v.UpdatedAt.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
@@ -9874,8 +7908,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionInfoUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9888,10 +7921,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9909,20 +7939,12 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Currency = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "amount", "currency")
-	}
+	d.Need(m, seen, 0x3, "amount currency")
 	v.Extra = x.Text()
 }
 
@@ -9931,10 +7953,7 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	b = jx.AppendFloat(b, v.Amount)
 	b = append(jx.Comma(b), `"currency":`...)
 	b = jx.AppendString(b, v.Currency)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
@@ -9944,8 +7963,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Cost{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9958,10 +7976,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Cost) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Cost) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9989,20 +8004,12 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "used", "size")
-	}
+	d.Need(m, seen, 0x3, "used size")
 	v.Extra = x.Text()
 }
 
@@ -10015,10 +8022,7 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cost":`...)
 		b = v.Cost.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
@@ -10028,8 +8032,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UsageUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10042,10 +8045,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v UsageUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10063,30 +8063,15 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "severity", "title")
-	}
+	d.Need(m, seen, 0x3, "severity title")
 	v.Extra = x.Text()
 }
 
@@ -10095,14 +8080,8 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Severity))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
@@ -10112,8 +8091,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Notice{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10126,10 +8104,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Notice) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Notice) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10197,9 +8172,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "compactionId", "status")
-	}
+	d.Need(m, seen, 0x3, "compactionId status")
 	v.Extra = x.Text()
 }
 
@@ -10248,8 +8221,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10262,10 +8234,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10283,20 +8252,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "compactionId", "content")
-	}
+	d.Need(m, seen, 0x3, "compactionId content")
 	v.Extra = x.Text()
 }
 
@@ -10305,10 +8266,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
@@ -10318,8 +8276,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionSummaryChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10332,10 +8289,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10356,13 +8310,7 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10375,10 +8323,7 @@ func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
@@ -10388,8 +8333,7 @@ func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SubagentSessionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10416,13 +8360,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10431,10 +8369,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -10444,8 +8379,7 @@ func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionCancelCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10486,8 +8420,7 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10502,10 +8435,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StateUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10516,13 +8446,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10531,10 +8455,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -10544,8 +8465,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RunningStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10558,10 +8478,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v RunningStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10601,8 +8518,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ErrorStopReason{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10615,10 +8531,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ErrorStopReason) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -10639,13 +8552,7 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -10665,10 +8572,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"usage":`...)
 		b = v.Usage.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendIdleStateUpdateVariantMembers(b, v.Variant)
 }
 
@@ -10678,8 +8582,7 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10692,10 +8595,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10717,8 +8617,7 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateEndTurn{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10731,10 +8630,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10756,8 +8652,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateMaxTokens{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10795,8 +8690,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateMaxTurnRequests{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10834,8 +8728,7 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateRefusal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10848,10 +8741,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10873,8 +8763,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateCancelled{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10912,8 +8801,7 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateNone{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10926,10 +8814,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10954,8 +8839,7 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10970,10 +8854,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10984,13 +8865,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10999,10 +8874,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -11012,8 +8884,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequiresActionStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11040,13 +8911,7 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -11055,10 +8920,7 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -11068,8 +8930,7 @@ func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UnknownStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11082,10 +8943,7 @@ func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11186,9 +9044,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
@@ -11267,8 +9123,7 @@ func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SubagentUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11281,10 +9136,7 @@ func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11385,9 +9237,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
@@ -11458,8 +9308,7 @@ func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionMessage{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11472,10 +9321,7 @@ func (v *SessionMessage) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionMessage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionMessage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11493,20 +9339,12 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "messageId", "content")
-	}
+	d.Need(m, seen, 0x3, "messageId content")
 	v.Extra = x.Text()
 }
 
@@ -11515,10 +9353,7 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
@@ -11528,8 +9363,7 @@ func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionMessageChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11542,10 +9376,7 @@ func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionMessageChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11560,30 +9391,19 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ElicitationID = ElicitationID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "elicitationId")
-	}
+	d.Need(m, seen, 0x1, "elicitationId")
 	v.Extra = x.Text()
 }
 
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
@@ -11593,8 +9413,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompleteElicitationNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11646,20 +9465,12 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "state")
-	}
+	d.Need(m, seen, 0x1, "state")
 	v.Extra = x.Text()
 }
 
@@ -11677,10 +9488,7 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
@@ -11690,8 +9498,7 @@ func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthStatusUpdateNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11718,8 +9525,7 @@ func (v *ExtNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11731,10 +9537,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11769,20 +9572,12 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "protocolVersion")
-	}
+	d.Need(m, seen, 0x1, "protocolVersion")
 	v.Extra = x.Text()
 }
 
@@ -11797,10 +9592,7 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"clientInfo":`...)
 		b = v.ClientInfo.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
 
@@ -11810,8 +9602,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = InitializeRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11824,10 +9615,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v InitializeRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11907,13 +9695,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x80)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -11950,10 +9732,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"elicitation":`...)
 		b = v.Elicitation.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "fs terminal session subagents plan auth elicitation _meta")
 }
 
@@ -11963,8 +9742,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ClientCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11977,10 +9755,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ClientCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12009,13 +9784,7 @@ func (v *FileSystemCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12032,10 +9801,7 @@ func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"writeTextFile":`...)
 		b = jx.AppendBool(b, v.WriteTextFile)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "readTextFile writeTextFile _meta")
 }
 
@@ -12045,8 +9811,7 @@ func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = FileSystemCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12059,10 +9824,7 @@ func (v *FileSystemCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v FileSystemCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12103,13 +9865,7 @@ func (v *ClientSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12130,10 +9886,7 @@ func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"notices":`...)
 		b = v.Notices.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "compaction configOptions notices _meta")
 }
 
@@ -12143,8 +9896,7 @@ func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ClientSessionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12182,8 +9934,7 @@ func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12196,10 +9947,7 @@ func (v *CompactionCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12220,13 +9968,7 @@ func (v *SessionConfigOptionsCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12239,10 +9981,7 @@ func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"boolean":`...)
 		b = v.Boolean.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "boolean _meta")
 }
 
@@ -12252,8 +9991,7 @@ func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigOptionsCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12280,13 +10018,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12295,10 +10027,7 @@ func (v *BooleanConfigOptionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -12308,8 +10037,7 @@ func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BooleanConfigOptionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12347,8 +10075,7 @@ func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NoticeCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12361,10 +10088,7 @@ func (v *NoticeCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NoticeCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NoticeCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12375,13 +10099,7 @@ func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12390,10 +10108,7 @@ func (v *SubagentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SubagentCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -12403,8 +10118,7 @@ func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SubagentCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12417,10 +10131,7 @@ func (v *SubagentCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SubagentCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SubagentCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12431,13 +10142,7 @@ func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12446,10 +10151,7 @@ func (v *PlanCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PlanCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -12459,8 +10161,7 @@ func (v *PlanCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12473,10 +10174,7 @@ func (v *PlanCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12496,13 +10194,7 @@ func (v *AuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12515,10 +10207,7 @@ func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"terminal":`...)
 		b = jx.AppendBool(b, v.Terminal)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
@@ -12528,8 +10217,7 @@ func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12542,10 +10230,7 @@ func (v *AuthCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12576,13 +10261,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12599,10 +10278,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"url":`...)
 		b = v.URL.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
@@ -12612,8 +10288,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12640,13 +10315,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12655,10 +10324,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -12668,8 +10334,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationFormCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12696,13 +10361,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12711,10 +10370,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -12724,8 +10380,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationURLCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12756,30 +10411,19 @@ func (v *AuthenticateRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MethodID = AuthMethodID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "methodId")
-	}
+	d.Need(m, seen, 0x1, "methodId")
 	v.Extra = x.Text()
 }
 
 func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
@@ -12789,8 +10433,7 @@ func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthenticateRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12803,10 +10446,7 @@ func (v *AuthenticateRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthenticateRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthenticateRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12817,13 +10457,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12832,10 +10466,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -12845,8 +10476,7 @@ func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListProvidersRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12859,10 +10489,7 @@ func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListProvidersRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12897,20 +10524,12 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "providerId", "apiType", "baseUrl")
-	}
+	d.Need(m, seen, 0x7, "providerId apiType baseUrl")
 	v.Extra = x.Text()
 }
 
@@ -12932,10 +10551,7 @@ func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "providerId apiType baseUrl headers _meta")
 }
 
@@ -12945,8 +10561,7 @@ func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetProviderRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12959,10 +10574,7 @@ func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetProviderRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12977,30 +10589,19 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ProviderID = ProviderID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "providerId")
-	}
+	d.Need(m, seen, 0x1, "providerId")
 	v.Extra = x.Text()
 }
 
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "providerId _meta")
 }
 
@@ -13010,8 +10611,7 @@ func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DisableProviderRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13024,10 +10624,7 @@ func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DisableProviderRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13038,13 +10635,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13053,10 +10644,7 @@ func (v *LogoutRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutRequest) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -13066,8 +10654,7 @@ func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LogoutRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13080,10 +10667,7 @@ func (v *LogoutRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13094,13 +10678,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13109,10 +10687,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -13122,8 +10697,7 @@ func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthStatusRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13136,10 +10710,7 @@ func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthStatusRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13154,17 +10725,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x2)
 			if !d.Null() {
@@ -13186,20 +10747,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "cwd", "mcpServers")
-	}
+	d.Need(m, seen, 0x3, "cwd mcpServers")
 	v.Extra = x.Text()
 }
 
@@ -13230,10 +10783,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
@@ -13243,8 +10793,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NewSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13257,10 +10806,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13278,20 +10824,12 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Value = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "value")
-	}
+	d.Need(m, seen, 0x3, "name value")
 	v.Extra = x.Text()
 }
 
@@ -13300,10 +10838,7 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, v.Value)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
@@ -13313,8 +10848,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = HTTPHeader{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13327,10 +10861,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v HTTPHeader) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13361,20 +10892,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "name", "url", "headers")
-	}
+	d.Need(m, seen, 0x7, "name url headers")
 	v.Extra = x.Text()
 }
 
@@ -13392,10 +10915,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 		b = v.Headers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
@@ -13405,8 +10925,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerHTTP{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13419,10 +10938,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13453,20 +10969,12 @@ func (v *MCPServerSSE) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "name", "url", "headers")
-	}
+	d.Need(m, seen, 0x7, "name url headers")
 	v.Extra = x.Text()
 }
 
@@ -13484,10 +10992,7 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 		b = v.Headers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
@@ -13497,8 +11002,7 @@ func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerSSE{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13511,10 +11015,7 @@ func (v *MCPServerSSE) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerSSE) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerSSE) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13532,20 +11033,12 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ServerID = MCPServerACPID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "serverId")
-	}
+	d.Need(m, seen, 0x3, "name serverId")
 	v.Extra = x.Text()
 }
 
@@ -13554,10 +11047,7 @@ func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name serverId _meta")
 }
 
@@ -13567,8 +11057,7 @@ func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerACP{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13581,10 +11070,7 @@ func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerACP) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerACP) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13602,17 +11088,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Command = d.Str()
 		case "args":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -13628,20 +11104,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0xf != 0xf {
-		d.Missing(m, seen, "name", "command", "args", "env")
-	}
+	d.Need(m, seen, 0xf, "name command args env")
 	v.Extra = x.Text()
 }
 
@@ -13668,10 +11136,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		b = v.Env[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
@@ -13681,8 +11146,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerStdio{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13695,10 +11159,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13724,20 +11185,12 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "mode", "content")
-	}
+	d.Need(m, seen, 0x3, "mode content")
 	v.Extra = x.Text()
 }
 
@@ -13753,10 +11206,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Content[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "mode content _meta")
 }
 
@@ -13766,8 +11216,7 @@ func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SystemPrompt{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13780,10 +11229,7 @@ func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SystemPrompt) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SystemPrompt) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13811,17 +11257,7 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, jx.Null)
 		case "sessionId":
 			seen = d.Once(seen, 0x4)
 			v.SessionID = SessionID(d.Str())
@@ -13833,20 +11269,12 @@ func (v *LoadSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "mcpServers", "cwd", "sessionId")
-	}
+	d.Need(m, seen, 0x7, "mcpServers cwd sessionId")
 	v.Extra = x.Text()
 }
 
@@ -13879,10 +11307,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "mcpServers cwd additionalDirectories sessionId systemPrompt _meta")
 }
 
@@ -13892,8 +11317,7 @@ func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LoadSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13906,10 +11330,7 @@ func (v *LoadSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LoadSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LoadSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13920,16 +11341,10 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				v.Cwd.V = d.Str()
-				v.Cwd.OK = true
-			}
+			v.Cwd.V, v.Cwd.OK = jx.OptStr[string](d, jx.Null)
 		case "cursor":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				v.Cursor.V = d.Str()
-				v.Cursor.OK = true
-			}
+			v.Cursor.V, v.Cursor.OK = jx.OptStr[string](d, jx.Null)
 		case "archived":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -13938,13 +11353,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13953,22 +11362,10 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
-	if v.Cwd.OK {
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, v.Cwd.V)
-	}
-	if v.Cursor.OK {
-		b = append(jx.Comma(b), `"cursor":`...)
-		b = jx.AppendString(b, v.Cursor.V)
-	}
-	if v.Archived.OK {
-		b = append(jx.Comma(b), `"archived":`...)
-		b = jx.AppendString(b, string(v.Archived.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"cwd":`, v.Cwd.V, v.Cwd.OK)
+	b = jx.AppendOptStr(b, `"cursor":`, v.Cursor.V, v.Cursor.OK)
+	b = jx.AppendOptStr(b, `"archived":`, string(v.Archived.V), v.Archived.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cwd cursor archived _meta")
 }
 
@@ -13978,8 +11375,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListSessionsRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13992,10 +11388,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListSessionsRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14010,30 +11403,19 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -14043,8 +11425,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DeleteSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14057,10 +11438,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14078,17 +11456,7 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -14110,20 +11478,12 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -14158,10 +11518,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
@@ -14171,8 +11528,7 @@ func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ForkSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14185,10 +11541,7 @@ func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ForkSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14203,30 +11556,19 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -14236,8 +11578,7 @@ func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ArchiveSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14250,10 +11591,7 @@ func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14268,30 +11606,19 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -14301,8 +11628,7 @@ func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UnarchiveSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14333,30 +11659,19 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -14366,8 +11681,7 @@ func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionStatusRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14380,10 +11694,7 @@ func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionStatusRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14401,20 +11712,12 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "title")
-	}
+	d.Need(m, seen, 0x3, "sessionId title")
 	v.Extra = x.Text()
 }
 
@@ -14423,10 +11726,7 @@ func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId title _meta")
 }
 
@@ -14436,8 +11736,7 @@ func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionTitleRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14450,10 +11749,7 @@ func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14471,17 +11767,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = d.Str()
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[string](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -14503,20 +11789,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -14551,10 +11829,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
@@ -14564,8 +11839,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ResumeSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14578,10 +11852,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14596,30 +11867,19 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -14629,8 +11889,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CloseSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14643,10 +11902,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CloseSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14664,20 +11920,12 @@ func (v *SetSessionModeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ModeID = SessionModeID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "modeId")
-	}
+	d.Need(m, seen, 0x3, "sessionId modeId")
 	v.Extra = x.Text()
 }
 
@@ -14686,10 +11934,7 @@ func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"modeId":`...)
 	b = jx.AppendString(b, string(v.ModeID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId modeId _meta")
 }
 
@@ -14699,8 +11944,7 @@ func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionModeRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14713,10 +11957,7 @@ func (v *SetSessionModeRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetSessionModeRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -14733,20 +11974,12 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ConfigID = SessionConfigID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "configId")
-	}
+	d.Need(m, seen, 0x3, "sessionId configId")
 	if d.Failed() {
 		return
 	}
@@ -14762,10 +11995,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
 }
 
@@ -14775,8 +12005,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14809,9 +12038,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Extra = x.Text()
 }
 
@@ -14827,8 +12054,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestBoolean{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14861,9 +12087,7 @@ func (v *SetSessionConfigOptionRequestValueID) decode(d *jx.Dec, outer *jx.Outer
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Extra = x.Text()
 }
 
@@ -14879,8 +12103,7 @@ func (v *SetSessionConfigOptionRequestValueID) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestValueID{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14922,20 +12145,12 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "prompt")
-	}
+	d.Need(m, seen, 0x3, "sessionId prompt")
 	v.Extra = x.Text()
 }
 
@@ -14951,10 +12166,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
@@ -14964,8 +12176,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14978,10 +12189,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14992,13 +12200,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -15007,10 +12209,7 @@ func (v *WriteTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -15022,8 +12221,7 @@ func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15036,10 +12234,7 @@ func (v *WriteTextFileResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v WriteTextFileResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15054,30 +12249,19 @@ func (v *ReadTextFileResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "content")
-	}
+	d.Need(m, seen, 0x1, "content")
 	v.Extra = x.Text()
 }
 
 func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
@@ -15087,8 +12271,7 @@ func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ReadTextFileResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15101,10 +12284,7 @@ func (v *ReadTextFileResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReadTextFileResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15119,30 +12299,19 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "outcome")
-	}
+	d.Need(m, seen, 0x1, "outcome")
 	v.Extra = x.Text()
 }
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
@@ -15152,8 +12321,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15191,8 +12359,7 @@ func (v *RequestPermissionOutcomeCancelled) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionOutcomeCancelled{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15233,8 +12400,7 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15267,30 +12433,19 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 			v.OptionID = PermissionOptionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "optionId")
-	}
+	d.Need(m, seen, 0x1, "optionId")
 	v.Extra = x.Text()
 }
 
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
@@ -15300,8 +12455,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SelectedPermissionOutcome{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15332,30 +12486,19 @@ func (v *CreateTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
 func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
@@ -15365,8 +12508,7 @@ func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateTerminalResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15379,10 +12521,7 @@ func (v *CreateTerminalResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CreateTerminalResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15410,20 +12549,12 @@ func (v *TerminalOutputResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "output", "truncated")
-	}
+	d.Need(m, seen, 0x3, "output truncated")
 	v.Extra = x.Text()
 }
 
@@ -15436,10 +12567,7 @@ func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"exitStatus":`...)
 		b = v.ExitStatus.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "output truncated exitStatus _meta")
 }
 
@@ -15449,8 +12577,7 @@ func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalOutputResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15463,10 +12590,7 @@ func (v *TerminalOutputResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalOutputResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15487,23 +12611,10 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "signal":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Signal.V = d.Str()
-				v.Signal.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Signal = acp.Opt[string]{}
-				}
-			}
+			v.Signal.V, v.Signal.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -15516,14 +12627,8 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"exitCode":`...)
 		b = jx.AppendUint(b, uint64(v.ExitCode.V))
 	}
-	if v.Signal.OK {
-		b = append(jx.Comma(b), `"signal":`...)
-		b = jx.AppendString(b, v.Signal.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
@@ -15533,8 +12638,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalExitStatus{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15547,10 +12651,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalExitStatus) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15561,13 +12662,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -15576,10 +12671,7 @@ func (v *ReleaseTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -15591,8 +12683,7 @@ func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15629,23 +12720,10 @@ func (v *WaitForTerminalExitResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "signal":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Signal.V = d.Str()
-				v.Signal.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Signal = acp.Opt[string]{}
-				}
-			}
+			v.Signal.V, v.Signal.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -15658,14 +12736,8 @@ func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"exitCode":`...)
 		b = jx.AppendUint(b, uint64(v.ExitCode.V))
 	}
-	if v.Signal.OK {
-		b = append(jx.Comma(b), `"signal":`...)
-		b = jx.AppendString(b, v.Signal.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
@@ -15677,8 +12749,7 @@ func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15705,13 +12776,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -15720,10 +12785,7 @@ func (v *KillTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -15735,8 +12797,7 @@ func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15749,10 +12810,7 @@ func (v *KillTerminalResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v KillTerminalResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v KillTerminalResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -15763,13 +12821,7 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -15785,10 +12837,7 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
 }
 
@@ -15798,8 +12847,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15837,8 +12885,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponseDecline{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15876,8 +12923,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponseCancel{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15918,8 +12964,7 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15990,8 +13035,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationAcceptAction{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16022,30 +13066,19 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Result = d.Raw()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "result")
-	}
+	d.Need(m, seen, 0x1, "result")
 	v.Extra = x.Text()
 }
 
 func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"result":`...)
 	b = jx.AppendRaw(b, v.Result)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "result _meta")
 }
 
@@ -16055,8 +13088,7 @@ func (v *MessageMCPResponseResult) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MessageMCPResponseResult{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16087,30 +13119,19 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Error.decode(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "error")
-	}
+	d.Need(m, seen, 0x1, "error")
 	v.Extra = x.Text()
 }
 
 func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"error":`...)
 	b = v.Error.AppendJSON(b)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "error _meta")
 }
 
@@ -16120,8 +13141,7 @@ func (v *MessageMCPResponseError) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MessageMCPResponseError{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16160,9 +13180,7 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "code", "message")
-	}
+	d.Need(m, seen, 0x3, "code message")
 	v.Extra = x.Text()
 }
 
@@ -16184,8 +13202,7 @@ func (v *MCPError) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPError{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16198,10 +13215,7 @@ func (v *MCPError) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPError) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPError) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16216,30 +13230,19 @@ func (v *CancelNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *CancelNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -16249,8 +13252,7 @@ func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16263,10 +13265,7 @@ func (v *CancelNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16292,20 +13291,12 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "serverId", "requestId", "method")
-	}
+	d.Need(m, seen, 0x7, "serverId requestId method")
 	v.Extra = x.Text()
 }
 
@@ -16320,10 +13311,7 @@ func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"params":`...)
 		b = jx.AppendRawObject(b, v.Params)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
@@ -16333,8 +13321,7 @@ func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MessageMCPNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16347,10 +13334,7 @@ func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MessageMCPNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16365,30 +13349,19 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Unmarshal(&v.RequestID)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestId")
-	}
+	d.Need(m, seen, 0x1, "requestId")
 	v.Extra = x.Text()
 }
 
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
@@ -16398,8 +13371,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelRequestNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16433,20 +13405,12 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Params = d.Raw()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "method")
-	}
+	d.Need(m, seen, 0x1, "method")
 	v.Extra = x.Text()
 }
 
@@ -16457,10 +13421,7 @@ func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"params":`...)
 		b = jx.AppendRaw(b, v.Params)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
@@ -16470,8 +13431,7 @@ func (v *ProxySuccessorRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProxySuccessorRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16484,10 +13444,7 @@ func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -16498,8 +13455,7 @@ func (v *ProxySuccessorResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProxySuccessorResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16511,10 +13467,7 @@ func (v *ProxySuccessorResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16532,20 +13485,12 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Params = d.Raw()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "method")
-	}
+	d.Need(m, seen, 0x1, "method")
 	v.Extra = x.Text()
 }
 
@@ -16556,10 +13501,7 @@ func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"params":`...)
 		b = jx.AppendRaw(b, v.Params)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
@@ -16569,8 +13511,7 @@ func (v *ProxySuccessorNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProxySuccessorNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.

@@ -25,14 +25,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "subject":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -51,20 +44,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "sessionId", "title", "options")
-	}
+	d.Need(m, seen, 0x7, "sessionId title options")
 	v.Extra = x.Text()
 }
 
@@ -73,10 +58,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Subject != nil {
 		b = append(jx.Comma(b), `"subject":`...)
 		b = AppendRequestPermissionSubject(b, v.Subject)
@@ -90,10 +72,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId title description subject options _meta")
 }
 
@@ -103,8 +82,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -145,8 +123,7 @@ func (v *RequestPermissionSubjectOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -325,9 +302,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "toolCallId")
-	}
+	d.Need(m, seen, 0x1, "toolCallId")
 	v.Extra = x.Text()
 }
 
@@ -437,8 +412,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -451,10 +425,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -479,8 +450,7 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -495,10 +465,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -523,8 +490,7 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -539,10 +505,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ContentBlockOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -574,14 +537,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "lastModified":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.LastModified.V = d.Str()
-				v.LastModified.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.LastModified = acp.Opt[string]{}
-				}
-			}
+			v.LastModified.V, v.LastModified.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "priority":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -600,13 +556,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -626,18 +576,12 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.LastModified.OK {
-		b = append(jx.Comma(b), `"lastModified":`...)
-		b = jx.AppendString(b, v.LastModified.V)
-	}
+	b = jx.AppendOptStr(b, `"lastModified":`, v.LastModified.V, v.LastModified.OK)
 	if v.Priority.OK {
 		b = append(jx.Comma(b), `"priority":`...)
 		b = jx.AppendFloat(b, v.Priority.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
@@ -647,8 +591,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Annotations{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -661,10 +604,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Annotations) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Annotations) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -689,20 +629,12 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "text")
-	}
+	d.Need(m, seen, 0x1, "text")
 	v.Extra = x.Text()
 }
 
@@ -713,10 +645,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "text annotations _meta")
 }
 
@@ -726,8 +655,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -740,10 +668,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -784,20 +709,12 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "data", "mimeType")
-	}
+	d.Need(m, seen, 0x3, "data mimeType")
 	v.Extra = x.Text()
 }
 
@@ -806,18 +723,12 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	b = append(jx.Comma(b), `"mimeType":`...)
 	b = jx.AppendString(b, string(v.MimeType))
-	if v.URI.OK {
-		b = append(jx.Comma(b), `"uri":`...)
-		b = jx.AppendString(b, v.URI.V)
-	}
+	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "data mimeType uri annotations _meta")
 }
 
@@ -827,8 +738,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ImageContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -841,10 +751,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ImageContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ImageContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -872,20 +779,12 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "data", "mimeType")
-	}
+	d.Need(m, seen, 0x3, "data mimeType")
 	v.Extra = x.Text()
 }
 
@@ -898,10 +797,7 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "data mimeType annotations _meta")
 }
 
@@ -911,8 +807,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AudioContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -925,10 +820,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AudioContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AudioContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -943,35 +835,10 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Src = d.Str()
 		case "mimeType":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "sizes":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				if d.Array() {
-					list := d.Mark()
-					v.Sizes = []string{}
-					for d.More(']') {
-						mk := d.Mark()
-						var e string
-						e = d.Str()
-						if d.Failed() && d.Recover(mk) {
-							continue
-						}
-						v.Sizes = append(jx.Grow(d, v.Sizes, list), e)
-					}
-				}
-				if d.Failed() && d.Recover(mk) {
-					v.Sizes = nil
-				}
-			}
+			v.Sizes = jx.Strs[string](d, jx.Null|jx.Forgive|jx.Skip)
 		case "theme":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -984,30 +851,19 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "src")
-	}
+	d.Need(m, seen, 0x1, "src")
 	v.Extra = x.Text()
 }
 
 func (v *Icon) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"src":`...)
 	b = jx.AppendString(b, v.Src)
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Sizes != nil {
 		b = append(jx.Comma(b), `"sizes":`...)
 		b = append(b, '[')
@@ -1019,14 +875,8 @@ func (v *Icon) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Theme.OK {
-		b = append(jx.Comma(b), `"theme":`...)
-		b = jx.AppendString(b, string(v.Theme.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"theme":`, string(v.Theme.V), v.Theme.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "src mimeType sizes theme _meta")
 }
 
@@ -1036,8 +886,7 @@ func (v *Icon) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Icon{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1050,10 +899,7 @@ func (v *Icon) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Icon) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Icon) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1071,24 +917,10 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "icons":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -1112,14 +944,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "mimeType":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "size":
 			seen = d.Once(seen, 0x40)
 			if !d.Null() {
@@ -1142,20 +967,12 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x100)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "uri")
-	}
+	d.Need(m, seen, 0x3, "name uri")
 	v.Extra = x.Text()
 }
 
@@ -1164,14 +981,8 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Icons != nil {
 		b = append(jx.Comma(b), `"icons":`...)
 		b = append(b, '[')
@@ -1183,10 +994,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Size.OK {
 		b = append(jx.Comma(b), `"size":`...)
 		b = jx.AppendUint(b, uint64(v.Size.V))
@@ -1195,10 +1003,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
 
@@ -1208,8 +1013,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ResourceLink{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1222,10 +1026,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResourceLink) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1243,30 +1044,15 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "text", "uri")
-	}
+	d.Need(m, seen, 0x3, "text uri")
 	v.Extra = x.Text()
 }
 
@@ -1275,14 +1061,8 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Text)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "text uri mimeType _meta")
 }
 
@@ -1292,8 +1072,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextResourceContents{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1306,10 +1085,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextResourceContents) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1327,30 +1103,15 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "blob", "uri")
-	}
+	d.Need(m, seen, 0x3, "blob uri")
 	v.Extra = x.Text()
 }
 
@@ -1359,14 +1120,8 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Blob)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "blob uri mimeType _meta")
 }
 
@@ -1376,8 +1131,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BlobResourceContents{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1390,10 +1144,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BlobResourceContents) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1418,20 +1169,12 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "resource")
-	}
+	d.Need(m, seen, 0x1, "resource")
 	v.Extra = x.Text()
 }
 
@@ -1442,10 +1185,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "resource annotations _meta")
 }
 
@@ -1455,8 +1195,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EmbeddedResource{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1469,10 +1208,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1487,30 +1223,19 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "content")
-	}
+	d.Need(m, seen, 0x1, "content")
 	v.Extra = x.Text()
 }
 
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
@@ -1520,8 +1245,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Content{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1534,10 +1258,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Content) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Content) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -1558,23 +1279,10 @@ func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "mimeType":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -1590,18 +1298,9 @@ func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfDiffChange = []string{"fileType", "mimeType", "_meta"}
 
 func (v *DiffChange) appendMembers(b []byte) []byte {
-	if v.FileType.OK {
-		b = append(jx.Comma(b), `"fileType":`...)
-		b = jx.AppendString(b, string(v.FileType.V))
-	}
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"fileType":`, string(v.FileType.V), v.FileType.OK)
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return appendDiffChangeVariantMembers(b, v.Variant)
 }
 
@@ -1611,8 +1310,7 @@ func (v *DiffChange) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DiffChange{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1625,10 +1323,7 @@ func (v *DiffChange) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffChange) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffChange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -1653,8 +1348,7 @@ func (v *DiffChangeOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1669,10 +1363,7 @@ func (v *DiffChangeOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffChangeOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffChangeOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1689,9 +1380,7 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "path")
-	}
+	d.Need(m, seen, 0x1, "path")
 	v.Extra = x.Text()
 }
 
@@ -1707,8 +1396,7 @@ func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DiffPathChange{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1721,10 +1409,7 @@ func (v *DiffPathChange) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffPathChange) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffPathChange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1744,9 +1429,7 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "oldPath", "path")
-	}
+	d.Need(m, seen, 0x3, "oldPath path")
 	v.Extra = x.Text()
 }
 
@@ -1764,8 +1447,7 @@ func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DiffPathPairChange{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1778,10 +1460,7 @@ func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffPathPairChange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1799,20 +1478,12 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Text = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "format", "text")
-	}
+	d.Need(m, seen, 0x3, "format text")
 	v.Extra = x.Text()
 }
 
@@ -1821,10 +1492,7 @@ func (v *DiffPatch) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Format))
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "format text _meta")
 }
 
@@ -1834,8 +1502,7 @@ func (v *DiffPatch) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DiffPatch{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1848,10 +1515,7 @@ func (v *DiffPatch) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffPatch) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffPatch) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1884,20 +1548,12 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "changes")
-	}
+	d.Need(m, seen, 0x1, "changes")
 	v.Extra = x.Text()
 }
 
@@ -1915,10 +1571,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"patch":`...)
 		b = v.Patch.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "changes patch _meta")
 }
 
@@ -1928,8 +1581,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Diff{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1942,10 +1594,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Diff) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Diff) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1960,30 +1609,19 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
@@ -1993,8 +1631,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Terminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2007,10 +1644,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Terminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Terminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2038,20 +1672,12 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "path")
-	}
+	d.Need(m, seen, 0x1, "path")
 	v.Extra = x.Text()
 }
 
@@ -2062,10 +1688,7 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
@@ -2075,8 +1698,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallLocation{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2089,10 +1711,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2113,13 +1732,7 @@ func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2132,10 +1745,7 @@ func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
@@ -2145,8 +1755,7 @@ func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2159,10 +1768,7 @@ func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2173,13 +1779,7 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2188,10 +1788,7 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -2201,8 +1798,7 @@ func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallCancelCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2233,30 +1829,19 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ToolCall.decode(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "toolCall")
-	}
+	d.Need(m, seen, 0x1, "toolCall")
 	v.Extra = x.Text()
 }
 
 func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCall _meta")
 }
 
@@ -2266,8 +1851,7 @@ func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallPermissionSubject{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2301,40 +1885,18 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "toolCallId":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.ToolCallID.V = ToolCallID(d.Str())
-				v.ToolCallID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.ToolCallID = acp.Opt[ToolCallID]{}
-				}
-			}
+			v.ToolCallID.V, v.ToolCallID.OK = jx.OptStr[ToolCallID](d, jx.Null|jx.Forgive)
 		case "terminalId":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.TerminalID.V = TerminalID(d.Str())
-				v.TerminalID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.TerminalID = acp.Opt[TerminalID]{}
-				}
-			}
+			v.TerminalID.V, v.TerminalID.OK = jx.OptStr[TerminalID](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "command", "cwd")
-	}
+	d.Need(m, seen, 0x3, "command cwd")
 	v.Extra = x.Text()
 }
 
@@ -2343,18 +1905,9 @@ func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Command)
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
-	if v.ToolCallID.OK {
-		b = append(jx.Comma(b), `"toolCallId":`...)
-		b = jx.AppendString(b, string(v.ToolCallID.V))
-	}
-	if v.TerminalID.OK {
-		b = append(jx.Comma(b), `"terminalId":`...)
-		b = jx.AppendString(b, string(v.TerminalID.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
+	b = jx.AppendOptStr(b, `"terminalId":`, string(v.TerminalID.V), v.TerminalID.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "command cwd toolCallId terminalId _meta")
 }
 
@@ -2364,8 +1917,7 @@ func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CommandPermissionSubject{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2402,20 +1954,12 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Kind.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "optionId", "name", "kind")
-	}
+	d.Need(m, seen, 0x7, "optionId name kind")
 	v.Extra = x.Text()
 }
 
@@ -2426,10 +1970,7 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"kind":`...)
 	b = jx.AppendString(b, string(v.Kind))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
@@ -2439,8 +1980,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PermissionOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2453,10 +1993,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PermissionOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2470,20 +2007,12 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Message = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "message")
-	}
+	d.Need(m, seen, 0x1, "message")
 	if d.Failed() {
 		return
 	}
@@ -2497,10 +2026,7 @@ var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
 }
 
@@ -2510,8 +2036,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2559,8 +2084,7 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2593,31 +2117,19 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "toolCallId":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.ToolCallID.V = ToolCallID(d.Str())
-				v.ToolCallID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.ToolCallID = acp.Opt[ToolCallID]{}
-				}
-			}
+			v.ToolCallID.V, v.ToolCallID.OK = jx.OptStr[ToolCallID](d, jx.Null|jx.Forgive)
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.ToolCallID.OK {
-		b = append(jx.Comma(b), `"toolCallId":`...)
-		b = jx.AppendString(b, string(v.ToolCallID.V))
-	}
+	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
@@ -2627,8 +2139,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationSessionScope{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2661,9 +2172,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestId")
-	}
+	d.Need(m, seen, 0x1, "requestId")
 	v.Extra = x.Text()
 }
 
@@ -2679,8 +2188,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationRequestScope{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2711,14 +2219,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Type.decode(d)
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "properties":
 			seen = d.Once(seen, 0x2)
 			if d.Obj() {
@@ -2735,53 +2236,25 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "required":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Required = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Required = append(jx.Grow(d, v.Required, list), e)
-					}
-				}
-			}
+			v.Required = jx.Strs[string](d, jx.Null)
 		case "description":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "type", "properties")
-	}
+	d.Need(m, seen, 0x3, "type properties")
 	v.Extra = x.Text()
 }
 
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"type":`...)
 	b = jx.AppendString(b, string(v.Type))
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"properties":`...)
 	b = append(b, '{')
 	for _, k := range jx.Keys(v.Properties) {
@@ -2802,14 +2275,8 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
@@ -2819,8 +2286,7 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationSchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2833,10 +2299,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2861,8 +2324,7 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2898,30 +2360,15 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "const", "title")
-	}
+	d.Need(m, seen, 0x3, "const title")
 	v.Extra = x.Text()
 }
 
@@ -2930,14 +2377,8 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Const)
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
@@ -2947,8 +2388,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EnumOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2961,10 +2401,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EnumOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EnumOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2975,24 +2412,10 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minLength":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3007,10 +2430,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "pattern":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				v.Pattern.V = d.Str()
-				v.Pattern.OK = true
-			}
+			v.Pattern.V, v.Pattern.OK = jx.OptStr[string](d, jx.Null)
 		case "format":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -3019,27 +2439,10 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "default":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Default.V = d.Str()
-				v.Default.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Default = acp.Opt[string]{}
-				}
-			}
+			v.Default.V, v.Default.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "enum":
 			seen = d.Once(seen, 0x80)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Enum = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Enum = append(jx.Grow(d, v.Enum, list), e)
-					}
-				}
-			}
+			v.Enum = jx.Strs[string](d, jx.Null)
 		case "oneOf":
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
@@ -3055,13 +2458,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3070,14 +2467,8 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
 		b = append(jx.Comma(b), `"minLength":`...)
 		b = jx.AppendUint(b, uint64(v.MinLength.V))
@@ -3086,18 +2477,9 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"maxLength":`...)
 		b = jx.AppendUint(b, uint64(v.MaxLength.V))
 	}
-	if v.Pattern.OK {
-		b = append(jx.Comma(b), `"pattern":`...)
-		b = jx.AppendString(b, v.Pattern.V)
-	}
-	if v.Format.OK {
-		b = append(jx.Comma(b), `"format":`...)
-		b = jx.AppendString(b, string(v.Format.V))
-	}
-	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendString(b, v.Default.V)
-	}
+	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
+	b = jx.AppendOptStr(b, `"format":`, string(v.Format.V), v.Format.OK)
+	b = jx.AppendOptStr(b, `"default":`, v.Default.V, v.Default.OK)
 	if v.Enum != nil {
 		b = append(jx.Comma(b), `"enum":`...)
 		b = append(b, '[')
@@ -3120,10 +2502,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
@@ -3133,8 +2512,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = StringPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3147,10 +2525,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StringPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3161,24 +2536,10 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3203,13 +2564,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3218,14 +2573,8 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
 		b = append(jx.Comma(b), `"minimum":`...)
 		b = jx.AppendFloat(b, v.Minimum.V)
@@ -3238,10 +2587,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendFloat(b, v.Default.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
@@ -3251,8 +2597,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NumberPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3265,10 +2610,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NumberPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3279,24 +2621,10 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3321,13 +2649,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3336,14 +2658,8 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
 		b = append(jx.Comma(b), `"minimum":`...)
 		b = jx.AppendInt(b, int64(v.Minimum.V))
@@ -3356,10 +2672,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendInt(b, int64(v.Default.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
@@ -3369,8 +2682,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IntegerPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3383,10 +2695,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3397,24 +2706,10 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "default":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3427,13 +2722,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3442,22 +2731,13 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendBool(b, v.Default.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
@@ -3467,8 +2747,7 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BooleanPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3481,10 +2760,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3509,8 +2785,7 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3525,10 +2800,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3540,31 +2812,15 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
-			if d.Array() {
-				list := d.Mark()
-				v.Enum = []string{}
-				for d.More(']') {
-					var e string
-					e = d.Str()
-					v.Enum = append(jx.Grow(d, v.Enum, list), e)
-				}
-			}
+			v.Enum = jx.Strs[string](d, 0)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "enum")
-	}
+	d.Need(m, seen, 0x1, "enum")
 	v.Extra = x.Text()
 }
 
@@ -3578,10 +2834,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Enum[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
@@ -3591,8 +2844,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = StringMultiSelectItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3605,10 +2857,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3631,20 +2880,12 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "anyOf")
-	}
+	d.Need(m, seen, 0x1, "anyOf")
 	v.Extra = x.Text()
 }
 
@@ -3658,10 +2899,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 		b = v.AnyOf[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
@@ -3671,8 +2909,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TitledMultiSelectItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3685,10 +2922,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3700,24 +2934,10 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minItems":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -3735,53 +2955,21 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Items = decodeMultiSelectItems(d, nil)
 		case "default":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				if d.Array() {
-					list := d.Mark()
-					v.Default = []string{}
-					for d.More(']') {
-						mk := d.Mark()
-						var e string
-						e = d.Str()
-						if d.Failed() && d.Recover(mk) {
-							continue
-						}
-						v.Default = append(jx.Grow(d, v.Default, list), e)
-					}
-				}
-				if d.Failed() && d.Recover(mk) {
-					v.Default = nil
-				}
-			}
+			v.Default = jx.Strs[string](d, jx.Null|jx.Forgive|jx.Skip)
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "items")
-	}
+	d.Need(m, seen, 0x1, "items")
 	v.Extra = x.Text()
 }
 
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
 		b = append(jx.Comma(b), `"minItems":`...)
 		b = jx.AppendUint(b, uint64(v.MinItems.V))
@@ -3803,10 +2991,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
@@ -3816,8 +3001,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MultiSelectPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3849,9 +3033,7 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Skip()
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestedSchema")
-	}
+	d.Need(m, seen, 0x1, "requestedSchema")
 	if d.Failed() {
 		return
 	}
@@ -3874,8 +3056,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationFormMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3888,10 +3069,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationFormMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3910,9 +3088,7 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "elicitationId", "url")
-	}
+	d.Need(m, seen, 0x3, "elicitationId url")
 	if d.Failed() {
 		return
 	}
@@ -3937,8 +3113,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationURLMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3951,10 +3126,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationURLMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -3965,8 +3137,7 @@ func (v *ExtRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3978,10 +3149,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4030,20 +3198,12 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "protocolVersion", "info")
-	}
+	d.Need(m, seen, 0x3, "protocolVersion info")
 	v.Extra = x.Text()
 }
 
@@ -4067,10 +3227,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities authMethods _meta")
 }
 
@@ -4080,8 +3237,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = InitializeResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4094,10 +3250,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v InitializeResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4112,49 +3265,28 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "version":
 			seen = d.Once(seen, 0x2)
 			v.Version = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "version")
-	}
+	d.Need(m, seen, 0x3, "name version")
 	v.Extra = x.Text()
 }
 
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"version":`...)
 	b = jx.AppendString(b, v.Version)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
@@ -4164,8 +3296,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Implementation{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4178,10 +3309,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Implementation) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Implementation) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4212,13 +3340,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4235,10 +3357,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"auth":`...)
 		b = v.Auth.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "session auth _meta")
 }
 
@@ -4248,8 +3367,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4262,10 +3380,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4316,13 +3431,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4347,10 +3456,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"additionalDirectories":`...)
 		b = v.AdditionalDirectories.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "prompt mcp delete additionalDirectories _meta")
 }
 
@@ -4360,8 +3466,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4374,10 +3479,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4418,13 +3520,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4445,10 +3541,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"embeddedContext":`...)
 		b = v.EmbeddedContext.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
@@ -4458,8 +3551,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4472,10 +3564,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4486,13 +3575,7 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4501,10 +3584,7 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4514,8 +3594,7 @@ func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptImageCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4542,13 +3621,7 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4557,10 +3630,7 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4570,8 +3640,7 @@ func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptAudioCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4598,13 +3667,7 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4613,10 +3676,7 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4626,8 +3686,7 @@ func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptEmbeddedContextCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4674,13 +3733,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4697,10 +3750,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"http":`...)
 		b = v.HTTP.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "stdio http _meta")
 }
 
@@ -4710,8 +3760,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4724,10 +3773,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4738,13 +3784,7 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4753,10 +3793,7 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4766,8 +3803,7 @@ func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPStdioCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4780,10 +3816,7 @@ func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4794,13 +3827,7 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4809,10 +3836,7 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4822,8 +3846,7 @@ func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPHTTPCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4836,10 +3859,7 @@ func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4850,13 +3870,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4865,10 +3879,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4878,8 +3889,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionDeleteCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4906,13 +3916,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4921,10 +3925,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4934,8 +3935,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 	d.Reset(b)
 	*v = SessionAdditionalDirectoriesCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4962,13 +3962,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4977,10 +3971,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4990,8 +3981,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentAuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5004,10 +3994,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5027,9 +4014,7 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "methodId", "name")
-	}
+	d.Need(m, seen, 0x3, "methodId name")
 	v.Raw = x.Text()
 }
 
@@ -5050,8 +4035,7 @@ func (v *AuthMethodOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5066,10 +4050,7 @@ func (v *AuthMethodOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5087,20 +4068,12 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Value = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "value")
-	}
+	d.Need(m, seen, 0x3, "name value")
 	v.Extra = x.Text()
 }
 
@@ -5109,10 +4082,7 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, v.Value)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
@@ -5122,8 +4092,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EnvVariable{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5136,10 +4105,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EnvVariable) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5157,27 +4123,10 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "args":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -5193,20 +4142,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "methodId", "name")
-	}
+	d.Need(m, seen, 0x3, "methodId name")
 	v.Extra = x.Text()
 }
 
@@ -5215,10 +4156,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
 		b = append(jx.Comma(b), `"args":`...)
 		b = append(b, '[')
@@ -5241,10 +4179,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "methodId name description args env _meta")
 }
 
@@ -5254,8 +4189,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthMethodTerminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5268,10 +4202,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5289,30 +4220,15 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "methodId", "name")
-	}
+	d.Need(m, seen, 0x3, "methodId name")
 	v.Extra = x.Text()
 }
 
@@ -5321,14 +4237,8 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "methodId name description _meta")
 }
 
@@ -5338,8 +4248,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthMethodAgent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5352,10 +4261,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5366,13 +4272,7 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5381,10 +4281,7 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5396,8 +4293,7 @@ func (v *LoginAuthResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5410,10 +4306,7 @@ func (v *LoginAuthResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LoginAuthResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5424,13 +4317,7 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5439,10 +4326,7 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5454,8 +4338,7 @@ func (v *LogoutAuthResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5468,10 +4351,7 @@ func (v *LogoutAuthResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5528,20 +4408,12 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
@@ -5570,10 +4442,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
@@ -5583,8 +4452,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NewSessionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5597,10 +4465,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NewSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -5617,14 +4482,7 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "category":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -5637,20 +4495,12 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "configId", "name")
-	}
+	d.Need(m, seen, 0x3, "configId name")
 	if d.Failed() {
 		return
 	}
@@ -5666,18 +4516,9 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ConfigID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Category.OK {
-		b = append(jx.Comma(b), `"category":`...)
-		b = jx.AppendString(b, string(v.Category.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return appendSessionConfigOptionVariantMembers(b, v.Variant)
 }
 
@@ -5687,8 +4528,7 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5701,10 +4541,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5729,8 +4566,7 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5766,30 +4602,15 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "value", "name")
-	}
+	d.Need(m, seen, 0x3, "value name")
 	v.Extra = x.Text()
 }
 
@@ -5798,14 +4619,8 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Value))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
@@ -5815,8 +4630,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelectOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5871,20 +4685,12 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "groupId", "name", "options")
-	}
+	d.Need(m, seen, 0x7, "groupId name options")
 	v.Extra = x.Text()
 }
 
@@ -5902,10 +4708,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "groupId name options _meta")
 }
 
@@ -5915,8 +4718,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelectGroup{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5952,9 +4754,7 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "currentValue", "options")
-	}
+	d.Need(m, seen, 0x3, "currentValue options")
 	v.Extra = x.Text()
 }
 
@@ -5972,8 +4772,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelect{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5986,10 +4785,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigSelect) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6006,9 +4802,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "currentValue")
-	}
+	d.Need(m, seen, 0x1, "currentValue")
 	v.Extra = x.Text()
 }
 
@@ -6024,8 +4818,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigBoolean{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6038,10 +4831,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6061,9 +4851,7 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "description")
-	}
+	d.Need(m, seen, 0x3, "name description")
 	v.Raw = x.Text()
 }
 
@@ -6084,8 +4872,7 @@ func (v *AvailableCommandOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6100,10 +4887,7 @@ func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AvailableCommandOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AvailableCommandOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6128,8 +4912,7 @@ func (v *AvailableCommandInputOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6162,30 +4945,19 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Hint = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "hint")
-	}
+	d.Need(m, seen, 0x1, "hint")
 	v.Extra = x.Text()
 }
 
 func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
@@ -6195,8 +4967,7 @@ func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextCommandInput{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6209,10 +4980,7 @@ func (v *TextCommandInput) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextCommandInput) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextCommandInput) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6239,20 +5007,12 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "description")
-	}
+	d.Need(m, seen, 0x3, "name description")
 	v.Extra = x.Text()
 }
 
@@ -6265,10 +5025,7 @@ func (v *Command) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"input":`...)
 		b = AppendAvailableCommandInput(b, v.Input)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
@@ -6278,8 +5035,7 @@ func (v *Command) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Command{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6292,10 +5048,7 @@ func (v *Command) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Command) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Command) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6328,26 +5081,15 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "nextCursor":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				v.NextCursor.V = SessionListCursor(d.Str())
-				v.NextCursor.OK = true
-			}
+			v.NextCursor.V, v.NextCursor.OK = jx.OptStr[SessionListCursor](d, jx.Null)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessions")
-	}
+	d.Need(m, seen, 0x1, "sessions")
 	v.Extra = x.Text()
 }
 
@@ -6361,14 +5103,8 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 		b = v.Sessions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.NextCursor.OK {
-		b = append(jx.Comma(b), `"nextCursor":`...)
-		b = jx.AppendString(b, string(v.NextCursor.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"nextCursor":`, string(v.NextCursor.V), v.NextCursor.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
@@ -6378,8 +5114,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListSessionsResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6392,10 +5127,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListSessionsResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6413,27 +5145,10 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []AbsolutePath{}
-					for d.More(']') {
-						var e AbsolutePath
-						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[AbsolutePath](d, jx.Null)
 		case "title":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "updatedAt":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -6449,20 +5164,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -6482,18 +5189,9 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.UpdatedAt.OK {
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = jx.AppendString(b, v.UpdatedAt.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"updatedAt":`, v.UpdatedAt.V, v.UpdatedAt.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
 }
 
@@ -6503,8 +5201,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionInfo{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6517,10 +5214,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6531,13 +5225,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6546,10 +5234,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6561,8 +5246,7 @@ func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6575,10 +5259,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6631,13 +5312,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6668,10 +5343,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions availableCommands _meta")
 }
 
@@ -6683,8 +5355,7 @@ func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6697,10 +5368,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6711,13 +5379,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6726,10 +5388,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6741,8 +5400,7 @@ func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6755,10 +5413,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CloseSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6769,13 +5424,7 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6784,10 +5433,7 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6799,8 +5445,7 @@ func (v *CancelToolCallResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6813,10 +5458,7 @@ func (v *CancelToolCallResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6827,13 +5469,7 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6842,10 +5478,7 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6857,8 +5490,7 @@ func (v *CancelTerminalResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6871,10 +5503,7 @@ func (v *CancelTerminalResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6901,20 +5530,12 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "configOptions")
-	}
+	d.Need(m, seen, 0x1, "configOptions")
 	v.Extra = x.Text()
 }
 
@@ -6928,10 +5549,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
@@ -6941,8 +5559,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6973,30 +5590,19 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "messageId _meta")
 }
 
@@ -7006,8 +5612,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7020,10 +5625,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -7034,8 +5636,7 @@ func (v *ExtResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7047,10 +5648,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7076,20 +5674,12 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "requested", "supported")
-	}
+	d.Need(m, seen, 0x3, "requested supported")
 	v.Extra = x.Text()
 }
 
@@ -7105,10 +5695,7 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 		b = jx.AppendInt(b, int64(v.Supported[i]))
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "requested supported _meta")
 }
 
@@ -7118,8 +5705,7 @@ func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UnsupportedProtocolVersionErrorData{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7150,30 +5736,19 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -7183,8 +5758,7 @@ func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionNotFoundErrorData{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7218,20 +5792,12 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Update = decodeSessionUpdate(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "update")
-	}
+	d.Need(m, seen, 0x3, "sessionId update")
 	v.Extra = x.Text()
 }
 
@@ -7240,10 +5806,7 @@ func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
 	b = AppendSessionUpdate(b, v.Update)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
@@ -7253,8 +5816,7 @@ func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UpdateSessionNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7295,8 +5857,7 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7311,10 +5872,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7332,20 +5890,12 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "messageId", "content")
-	}
+	d.Need(m, seen, 0x3, "messageId content")
 	v.Extra = x.Text()
 }
 
@@ -7354,10 +5904,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
@@ -7367,8 +5914,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ContentChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7381,10 +5927,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ContentChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7437,9 +5980,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
@@ -7478,8 +6019,7 @@ func (v *UserMessage) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UserMessage{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7492,10 +6032,7 @@ func (v *UserMessage) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v UserMessage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v UserMessage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7548,9 +6085,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
@@ -7589,8 +6124,7 @@ func (v *AgentMessage) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentMessage{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7603,10 +6137,7 @@ func (v *AgentMessage) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentMessage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentMessage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7659,9 +6190,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
@@ -7700,8 +6229,7 @@ func (v *AgentThought) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentThought{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7714,10 +6242,7 @@ func (v *AgentThought) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentThought) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentThought) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7742,8 +6267,7 @@ func (v *BackgroundWorkOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7758,10 +6282,7 @@ func (v *BackgroundWorkOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7776,30 +6297,19 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
 func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
@@ -7809,8 +6319,7 @@ func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BackgroundTerminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7823,10 +6332,7 @@ func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BackgroundTerminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7841,30 +6347,19 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ToolCallID = ToolCallID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "toolCallId")
-	}
+	d.Need(m, seen, 0x1, "toolCallId")
 	v.Extra = x.Text()
 }
 
 func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCallId _meta")
 }
 
@@ -7874,8 +6369,7 @@ func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BackgroundToolCall{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7888,10 +6382,7 @@ func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BackgroundToolCall) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7919,13 +6410,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7945,10 +6430,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
@@ -7958,8 +6440,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RunningStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7972,10 +6453,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v RunningStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ErrorStopReason) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8015,8 +6493,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ErrorStopReason{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8029,10 +6506,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ErrorStopReason) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -8060,13 +6534,7 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -8093,10 +6561,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendIdleStateUpdateVariantMembers(b, v.Variant)
 }
 
@@ -8106,8 +6571,7 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8120,10 +6584,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8145,8 +6606,7 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateEndTurn{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8159,10 +6619,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8184,8 +6641,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateMaxTokens{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8223,8 +6679,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateMaxTurnRequests{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8262,8 +6717,7 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateRefusal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8276,10 +6730,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8301,8 +6752,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateCancelled{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8340,8 +6790,7 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateNone{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8354,10 +6803,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8382,8 +6828,7 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8398,10 +6843,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8429,13 +6871,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8455,10 +6891,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
@@ -8468,8 +6901,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequiresActionStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8510,8 +6942,7 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8526,10 +6957,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StateUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8547,20 +6975,12 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeToolCallContent(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "toolCallId", "content")
-	}
+	d.Need(m, seen, 0x3, "toolCallId content")
 	v.Extra = x.Text()
 }
 
@@ -8569,10 +6989,7 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendToolCallContent(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCallId content _meta")
 }
 
@@ -8582,8 +6999,7 @@ func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallContentChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8596,10 +7012,7 @@ func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8614,30 +7027,19 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Data = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "data")
-	}
+	d.Need(m, seen, 0x1, "data")
 	v.Extra = x.Text()
 }
 
 func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "data _meta")
 }
 
@@ -8647,8 +7049,7 @@ func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalOutput{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8661,10 +7062,7 @@ func (v *TerminalOutput) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalOutput) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalOutput) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8685,23 +7083,10 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "signal":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Signal.V = d.Str()
-				v.Signal.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Signal = acp.Opt[string]{}
-				}
-			}
+			v.Signal.V, v.Signal.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8714,14 +7099,8 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"exitCode":`...)
 		b = jx.AppendInt(b, int64(v.ExitCode.V))
 	}
-	if v.Signal.OK {
-		b = append(jx.Comma(b), `"signal":`...)
-		b = jx.AppendString(b, v.Signal.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
@@ -8731,8 +7110,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalExitStatus{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8745,10 +7123,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalExitStatus) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8766,20 +7141,12 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Rows = uint16(d.Int(0, 65535))
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "cols", "rows")
-	}
+	d.Need(m, seen, 0x3, "cols rows")
 	v.Extra = x.Text()
 }
 
@@ -8788,10 +7155,7 @@ func (v *TerminalSize) appendMembers(b []byte) []byte {
 	b = jx.AppendUint(b, uint64(v.Cols))
 	b = append(jx.Comma(b), `"rows":`...)
 	b = jx.AppendUint(b, uint64(v.Rows))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cols rows _meta")
 }
 
@@ -8801,8 +7165,7 @@ func (v *TerminalSize) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalSize{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8815,10 +7178,7 @@ func (v *TerminalSize) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalSize) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalSize) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8839,13 +7199,7 @@ func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8858,10 +7212,7 @@ func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
@@ -8871,8 +7222,7 @@ func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8885,10 +7235,7 @@ func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8899,13 +7246,7 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8914,10 +7255,7 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -8927,8 +7265,7 @@ func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalCancelCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9037,9 +7374,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
@@ -9111,8 +7446,7 @@ func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9125,10 +7459,7 @@ func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9146,20 +7477,12 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Data = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "terminalId", "data")
-	}
+	d.Need(m, seen, 0x3, "terminalId data")
 	v.Extra = x.Text()
 }
 
@@ -9168,10 +7491,7 @@ func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId data _meta")
 }
 
@@ -9181,8 +7501,7 @@ func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalOutputChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9195,10 +7514,7 @@ func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9215,9 +7531,7 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "planId")
-	}
+	d.Need(m, seen, 0x1, "planId")
 	v.Raw = x.Text()
 }
 
@@ -9236,8 +7550,7 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9252,10 +7565,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9276,20 +7586,12 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "content", "priority", "status")
-	}
+	d.Need(m, seen, 0x7, "content priority status")
 	v.Extra = x.Text()
 }
 
@@ -9300,10 +7602,7 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Priority))
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
@@ -9313,8 +7612,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanEntry{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9327,10 +7625,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9360,20 +7655,12 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "planId", "entries")
-	}
+	d.Need(m, seen, 0x3, "planId entries")
 	v.Extra = x.Text()
 }
 
@@ -9389,10 +7676,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
@@ -9402,8 +7686,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9416,10 +7699,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9434,30 +7714,19 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Plan = decodePlanUpdateContent(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "plan")
-	}
+	d.Need(m, seen, 0x1, "plan")
 	v.Extra = x.Text()
 }
 
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
 	b = AppendPlanUpdateContent(b, v.Plan)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
@@ -9467,8 +7736,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9481,10 +7749,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9511,20 +7776,12 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "availableCommands")
-	}
+	d.Need(m, seen, 0x1, "availableCommands")
 	v.Extra = x.Text()
 }
 
@@ -9538,10 +7795,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		b = AppendAvailableCommand(b, v.AvailableCommands[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
@@ -9551,8 +7805,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AvailableCommandsUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9595,20 +7848,12 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "configOptions")
-	}
+	d.Need(m, seen, 0x1, "configOptions")
 	v.Extra = x.Text()
 }
 
@@ -9622,10 +7867,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
@@ -9635,8 +7877,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ConfigOptionUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9649,10 +7890,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9741,8 +7979,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionInfoUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9755,10 +7992,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9776,20 +8010,12 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Currency = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "amount", "currency")
-	}
+	d.Need(m, seen, 0x3, "amount currency")
 	v.Extra = x.Text()
 }
 
@@ -9798,10 +8024,7 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	b = jx.AppendFloat(b, v.Amount)
 	b = append(jx.Comma(b), `"currency":`...)
 	b = jx.AppendString(b, v.Currency)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
@@ -9811,8 +8034,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Cost{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9825,10 +8047,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Cost) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Cost) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9858,20 +8077,12 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "used", "size")
-	}
+	d.Need(m, seen, 0x3, "used size")
 	v.Extra = x.Text()
 }
 
@@ -9888,10 +8099,7 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cost":`...)
 		b = v.Cost.V.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
@@ -9901,8 +8109,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UsageUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9915,10 +8122,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v UsageUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9936,30 +8140,15 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "severity", "title")
-	}
+	d.Need(m, seen, 0x3, "severity title")
 	v.Extra = x.Text()
 }
 
@@ -9968,14 +8157,8 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Severity))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
@@ -9985,8 +8168,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Notice{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9999,10 +8181,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Notice) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Notice) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10070,9 +8249,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "compactionId", "status")
-	}
+	d.Need(m, seen, 0x3, "compactionId status")
 	v.Extra = x.Text()
 }
 
@@ -10121,8 +8298,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10135,10 +8311,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10156,20 +8329,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "compactionId", "content")
-	}
+	d.Need(m, seen, 0x3, "compactionId content")
 	v.Extra = x.Text()
 }
 
@@ -10178,10 +8343,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
@@ -10191,8 +8353,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionSummaryChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10205,10 +8366,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10223,30 +8381,19 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ElicitationID = ElicitationID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "elicitationId")
-	}
+	d.Need(m, seen, 0x1, "elicitationId")
 	v.Extra = x.Text()
 }
 
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
@@ -10256,8 +8403,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompleteElicitationNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10284,8 +8430,7 @@ func (v *ExtNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10297,10 +8442,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10328,20 +8470,12 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "protocolVersion", "info")
-	}
+	d.Need(m, seen, 0x3, "protocolVersion info")
 	v.Extra = x.Text()
 }
 
@@ -10354,10 +8488,7 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"capabilities":`...)
 		b = v.Capabilities.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities _meta")
 }
 
@@ -10367,8 +8498,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = InitializeRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10381,10 +8511,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v InitializeRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10415,13 +8542,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10438,10 +8559,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"elicitation":`...)
 		b = v.Elicitation.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "auth elicitation _meta")
 }
 
@@ -10451,8 +8569,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ClientCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10465,10 +8582,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ClientCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10489,13 +8603,7 @@ func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10508,10 +8616,7 @@ func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"terminal":`...)
 		b = v.Terminal.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
@@ -10521,8 +8626,7 @@ func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ClientAuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10535,10 +8639,7 @@ func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10549,13 +8650,7 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10564,10 +8659,7 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -10577,8 +8669,7 @@ func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalAuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10625,13 +8716,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10648,10 +8733,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"url":`...)
 		b = v.URL.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
@@ -10661,8 +8743,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10689,13 +8770,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10704,10 +8779,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -10717,8 +8789,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationFormCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10745,13 +8816,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10760,10 +8825,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -10773,8 +8835,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationURLCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10805,30 +8866,19 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MethodID = AuthMethodID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "methodId")
-	}
+	d.Need(m, seen, 0x1, "methodId")
 	v.Extra = x.Text()
 }
 
 func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
@@ -10838,8 +8888,7 @@ func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LoginAuthRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10852,10 +8901,7 @@ func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LoginAuthRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10866,13 +8912,7 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10881,10 +8921,7 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -10894,8 +8931,7 @@ func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LogoutAuthRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10908,10 +8944,7 @@ func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10926,17 +8959,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []AbsolutePath{}
-					for d.More(']') {
-						var e AbsolutePath
-						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[AbsolutePath](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -10952,20 +8975,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "cwd")
-	}
+	d.Need(m, seen, 0x1, "cwd")
 	v.Extra = x.Text()
 }
 
@@ -10994,10 +9009,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers _meta")
 }
 
@@ -11007,8 +9019,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NewSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11021,10 +9032,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11049,8 +9057,7 @@ func (v *MCPServerOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11065,10 +9072,7 @@ func (v *MCPServerOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11086,20 +9090,12 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Value = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "value")
-	}
+	d.Need(m, seen, 0x3, "name value")
 	v.Extra = x.Text()
 }
 
@@ -11108,10 +9104,7 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, v.Value)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
@@ -11121,8 +9114,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = HTTPHeader{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11135,10 +9127,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v HTTPHeader) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11169,20 +9158,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "url")
-	}
+	d.Need(m, seen, 0x3, "name url")
 	v.Extra = x.Text()
 }
 
@@ -11202,10 +9183,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
@@ -11215,8 +9193,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerHTTP{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11229,10 +9206,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11250,17 +9224,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Command = AbsolutePath(d.Str())
 		case "args":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -11276,20 +9240,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "command")
-	}
+	d.Need(m, seen, 0x3, "name command")
 	v.Extra = x.Text()
 }
 
@@ -11320,10 +9276,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
@@ -11333,8 +9286,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerStdio{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11347,10 +9299,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11361,25 +9310,13 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				v.Cwd.V = AbsolutePath(d.Str())
-				v.Cwd.OK = true
-			}
+			v.Cwd.V, v.Cwd.OK = jx.OptStr[AbsolutePath](d, jx.Null)
 		case "cursor":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				v.Cursor.V = SessionListCursor(d.Str())
-				v.Cursor.OK = true
-			}
+			v.Cursor.V, v.Cursor.OK = jx.OptStr[SessionListCursor](d, jx.Null)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -11388,18 +9325,9 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
-	if v.Cwd.OK {
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, string(v.Cwd.V))
-	}
-	if v.Cursor.OK {
-		b = append(jx.Comma(b), `"cursor":`...)
-		b = jx.AppendString(b, string(v.Cursor.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"cwd":`, string(v.Cwd.V), v.Cwd.OK)
+	b = jx.AppendOptStr(b, `"cursor":`, string(v.Cursor.V), v.Cursor.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cwd cursor _meta")
 }
 
@@ -11409,8 +9337,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListSessionsRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11423,10 +9350,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListSessionsRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11441,30 +9365,19 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -11474,8 +9387,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DeleteSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11488,10 +9400,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11509,17 +9418,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []AbsolutePath{}
-					for d.More(']') {
-						var e AbsolutePath
-						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[AbsolutePath](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -11540,20 +9439,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -11588,10 +9479,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"replayFrom":`...)
 		b = AppendReplayFrom(b, v.ReplayFrom)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom _meta")
 }
 
@@ -11601,8 +9489,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ResumeSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11615,10 +9502,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11643,8 +9527,7 @@ func (v *ReplayFromOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11659,10 +9542,7 @@ func (v *ReplayFromOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReplayFromOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReplayFromOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -11673,13 +9553,7 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -11688,10 +9562,7 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -11701,8 +9572,7 @@ func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ReplayFromStart{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11715,10 +9585,7 @@ func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReplayFromStart) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11733,30 +9600,19 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -11766,8 +9622,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CloseSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11780,10 +9635,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CloseSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11801,20 +9653,12 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ToolCallID = ToolCallID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "toolCallId")
-	}
+	d.Need(m, seen, 0x3, "sessionId toolCallId")
 	v.Extra = x.Text()
 }
 
@@ -11823,10 +9667,7 @@ func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId _meta")
 }
 
@@ -11836,8 +9677,7 @@ func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelToolCallRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11850,10 +9690,7 @@ func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11871,20 +9708,12 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -11893,10 +9722,7 @@ func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -11906,8 +9732,7 @@ func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelTerminalRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11920,10 +9745,7 @@ func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -11940,20 +9762,12 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ConfigID = SessionConfigID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "configId")
-	}
+	d.Need(m, seen, 0x3, "sessionId configId")
 	if d.Failed() {
 		return
 	}
@@ -11969,10 +9783,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
 }
 
@@ -11982,8 +9793,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12016,9 +9826,7 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Extra = x.Text()
 }
 
@@ -12034,8 +9842,7 @@ func (v *SetSessionConfigOptionRequestID) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestID{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12068,9 +9875,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Extra = x.Text()
 }
 
@@ -12086,8 +9891,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestBoolean{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12120,9 +9924,7 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Raw = x.Text()
 }
 
@@ -12141,8 +9943,7 @@ func (v *SetSessionConfigOptionRequestOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12186,20 +9987,12 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "prompt")
-	}
+	d.Need(m, seen, 0x3, "sessionId prompt")
 	v.Extra = x.Text()
 }
 
@@ -12215,10 +10008,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
@@ -12228,8 +10018,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12242,10 +10031,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12260,30 +10046,19 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "outcome")
-	}
+	d.Need(m, seen, 0x1, "outcome")
 	v.Extra = x.Text()
 }
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
@@ -12293,8 +10068,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12335,8 +10109,7 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12365,13 +10138,7 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12380,10 +10147,7 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -12393,8 +10157,7 @@ func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelledPermissionOutcome{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12425,30 +10188,19 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 			v.OptionID = PermissionOptionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "optionId")
-	}
+	d.Need(m, seen, 0x1, "optionId")
 	v.Extra = x.Text()
 }
 
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
@@ -12458,8 +10210,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SelectedPermissionOutcome{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12486,13 +10237,7 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -12508,10 +10253,7 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
 }
 
@@ -12521,8 +10263,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12560,8 +10301,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponseDecline{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12599,8 +10339,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponseCancel{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12641,8 +10380,7 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12713,8 +10451,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationAcceptAction{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12745,30 +10482,19 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -12778,8 +10504,7 @@ func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelSessionNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12810,30 +10535,19 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Unmarshal(&v.RequestID)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestId")
-	}
+	d.Need(m, seen, 0x1, "requestId")
 	v.Extra = x.Text()
 }
 
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
@@ -12843,8 +10557,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelRequestNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 type code uint8
@@ -143,11 +144,16 @@ func (d *Dec) Once(seen, bit uint64) uint64 {
 //go:noinline
 func (d *Dec) Duplicate() { d.fail(duplicate, "") }
 
-// Missing records the first required member of the object that started at m
+// missing records the first required member of the object that started at m
 // whose bit is not in seen. The bits of required members are the lowest ones,
 // in the order of names.
-func (d *Dec) Missing(m Mark, seen uint64, names ...string) {
-	for i, n := range names {
+//
+//go:noinline
+func (d *Dec) missing(m Mark, seen uint64, names string) {
+	if d.code != ok {
+		return
+	}
+	for i, n := range strings.Fields(names) {
 		if seen&(1<<i) == 0 {
 			d.failAt(m.p, missing, n)
 			return

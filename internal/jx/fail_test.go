@@ -56,7 +56,7 @@ func TestErrorsNameWhatAndWhere(t *testing.T) {
 		want string
 	}{
 		{`{"a":{"b":1}}`, in("a", in("b", func(d *Dec) { d.Str() })), `/a/b: want string, got number`},
-		{`{"a":{"b":1}}`, in("a", func(d *Dec) { m := d.Mark(); d.Skip(); d.Missing(m, 1, "b", "c") }), `/a: missing required member "c"`},
+		{`{"a":{"b":1}}`, in("a", func(d *Dec) { m := d.Mark(); d.Skip(); d.missing(m, 1, "b c") }), `/a: missing required member "c"`},
 		{`{"a":{"b":1}}`, in("a", func(d *Dec) { d.BadTag(d.Mark(), "type", []byte("zap\n")) }), `/a: unknown type "zap\n"`},
 		{`{"a":{"b":1}}`, in("a", func(d *Dec) { d.NoTag(d.Mark(), "type") }), `/a: missing required member "type"`},
 		{`{"a":{"b":1}}`, in("a", func(d *Dec) { d.NoTag(d.Mark(), "b") }), `/a/b: want string, got number`},
@@ -102,7 +102,7 @@ func TestTheFirstFailureSticks(t *testing.T) {
 		d.ElemHasKeys("x")
 		d.EmptyArray()
 		d.IsInt()
-		d.Missing(m, 0, "x")
+		d.missing(m, 0, "x")
 		d.Reject(m, "x")
 		d.BadTag(m, "x", nil)
 		d.NoVariant(m, "x", "x")

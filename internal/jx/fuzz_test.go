@@ -162,7 +162,7 @@ func FuzzRecover(f *testing.F) {
 			}
 		}
 		if seen == 0 {
-			d.Missing(m, 0, "a")
+			d.missing(m, 0, "a")
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

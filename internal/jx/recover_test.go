@@ -29,7 +29,7 @@ func TestRecoverEndsAtTheEndOfTheValue(t *testing.T) {
 				}
 			}
 			if seen&1 == 0 {
-				d.Missing(m, seen, "a")
+				d.missing(m, seen, "a")
 			}
 		}
 	}
@@ -140,7 +140,7 @@ func TestForgivingIsLinear(t *testing.T) {
 				forgiven++
 			}
 		}
-		d.Missing(m, 0, "never there")
+		d.missing(m, 0, "never")
 	}
 	once := fastest(func() { New(text).Skip() })
 	all := fastest(func() {

@@ -25,14 +25,7 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "subject":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -51,20 +44,12 @@ func (v *RequestPermissionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "sessionId", "title", "options")
-	}
+	d.Need(m, seen, 0x7, "sessionId title options")
 	v.Extra = x.Text()
 }
 
@@ -73,10 +58,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Subject != nil {
 		b = append(jx.Comma(b), `"subject":`...)
 		b = AppendRequestPermissionSubject(b, v.Subject)
@@ -90,10 +72,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId title description subject options _meta")
 }
 
@@ -103,8 +82,7 @@ func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -145,8 +123,7 @@ func (v *RequestPermissionSubjectOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -325,9 +302,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "toolCallId")
-	}
+	d.Need(m, seen, 0x1, "toolCallId")
 	v.Extra = x.Text()
 }
 
@@ -437,8 +412,7 @@ func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -451,10 +425,7 @@ func (v *ToolCallUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -479,8 +450,7 @@ func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -495,10 +465,7 @@ func (v *ToolCallContentOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallContentOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentBlockOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -523,8 +490,7 @@ func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -539,10 +505,7 @@ func (v *ContentBlockOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ContentBlockOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ContentBlockOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -574,14 +537,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "lastModified":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.LastModified.V = d.Str()
-				v.LastModified.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.LastModified = acp.Opt[string]{}
-				}
-			}
+			v.LastModified.V, v.LastModified.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "priority":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -600,13 +556,7 @@ func (v *Annotations) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -626,18 +576,12 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.LastModified.OK {
-		b = append(jx.Comma(b), `"lastModified":`...)
-		b = jx.AppendString(b, v.LastModified.V)
-	}
+	b = jx.AppendOptStr(b, `"lastModified":`, v.LastModified.V, v.LastModified.OK)
 	if v.Priority.OK {
 		b = append(jx.Comma(b), `"priority":`...)
 		b = jx.AppendFloat(b, v.Priority.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
@@ -647,8 +591,7 @@ func (v *Annotations) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Annotations{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -661,10 +604,7 @@ func (v *Annotations) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Annotations) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Annotations) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -689,20 +629,12 @@ func (v *TextContent) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "text")
-	}
+	d.Need(m, seen, 0x1, "text")
 	v.Extra = x.Text()
 }
 
@@ -713,10 +645,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "text annotations _meta")
 }
 
@@ -726,8 +655,7 @@ func (v *TextContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -740,10 +668,7 @@ func (v *TextContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -784,20 +709,12 @@ func (v *ImageContent) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "data", "mimeType")
-	}
+	d.Need(m, seen, 0x3, "data mimeType")
 	v.Extra = x.Text()
 }
 
@@ -806,18 +723,12 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Data)
 	b = append(jx.Comma(b), `"mimeType":`...)
 	b = jx.AppendString(b, string(v.MimeType))
-	if v.URI.OK {
-		b = append(jx.Comma(b), `"uri":`...)
-		b = jx.AppendString(b, v.URI.V)
-	}
+	b = jx.AppendOptStr(b, `"uri":`, v.URI.V, v.URI.OK)
 	if v.Annotations != nil {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "data mimeType uri annotations _meta")
 }
 
@@ -827,8 +738,7 @@ func (v *ImageContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ImageContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -841,10 +751,7 @@ func (v *ImageContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ImageContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ImageContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -872,20 +779,12 @@ func (v *AudioContent) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "data", "mimeType")
-	}
+	d.Need(m, seen, 0x3, "data mimeType")
 	v.Extra = x.Text()
 }
 
@@ -898,10 +797,7 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "data mimeType annotations _meta")
 }
 
@@ -911,8 +807,7 @@ func (v *AudioContent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AudioContent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -925,10 +820,7 @@ func (v *AudioContent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AudioContent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AudioContent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -943,35 +835,10 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Src = d.Str()
 		case "mimeType":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "sizes":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				if d.Array() {
-					list := d.Mark()
-					v.Sizes = []string{}
-					for d.More(']') {
-						mk := d.Mark()
-						var e string
-						e = d.Str()
-						if d.Failed() && d.Recover(mk) {
-							continue
-						}
-						v.Sizes = append(jx.Grow(d, v.Sizes, list), e)
-					}
-				}
-				if d.Failed() && d.Recover(mk) {
-					v.Sizes = nil
-				}
-			}
+			v.Sizes = jx.Strs[string](d, jx.Null|jx.Forgive|jx.Skip)
 		case "theme":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -984,30 +851,19 @@ func (v *Icon) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "src")
-	}
+	d.Need(m, seen, 0x1, "src")
 	v.Extra = x.Text()
 }
 
 func (v *Icon) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"src":`...)
 	b = jx.AppendString(b, v.Src)
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Sizes != nil {
 		b = append(jx.Comma(b), `"sizes":`...)
 		b = append(b, '[')
@@ -1019,14 +875,8 @@ func (v *Icon) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Theme.OK {
-		b = append(jx.Comma(b), `"theme":`...)
-		b = jx.AppendString(b, string(v.Theme.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"theme":`, string(v.Theme.V), v.Theme.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "src mimeType sizes theme _meta")
 }
 
@@ -1036,8 +886,7 @@ func (v *Icon) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Icon{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1050,10 +899,7 @@ func (v *Icon) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Icon) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Icon) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1071,24 +917,10 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "icons":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -1112,14 +944,7 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "mimeType":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "size":
 			seen = d.Once(seen, 0x40)
 			if !d.Null() {
@@ -1142,20 +967,12 @@ func (v *ResourceLink) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x100)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "uri")
-	}
+	d.Need(m, seen, 0x3, "name uri")
 	v.Extra = x.Text()
 }
 
@@ -1164,14 +981,8 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Icons != nil {
 		b = append(jx.Comma(b), `"icons":`...)
 		b = append(b, '[')
@@ -1183,10 +994,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	if v.Size.OK {
 		b = append(jx.Comma(b), `"size":`...)
 		b = jx.AppendUint(b, uint64(v.Size.V))
@@ -1195,10 +1003,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
 
@@ -1208,8 +1013,7 @@ func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ResourceLink{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1222,10 +1026,7 @@ func (v *ResourceLink) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResourceLink) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResourceLink) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1243,30 +1044,15 @@ func (v *TextResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "text", "uri")
-	}
+	d.Need(m, seen, 0x3, "text uri")
 	v.Extra = x.Text()
 }
 
@@ -1275,14 +1061,8 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Text)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "text uri mimeType _meta")
 }
 
@@ -1292,8 +1072,7 @@ func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextResourceContents{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1306,10 +1085,7 @@ func (v *TextResourceContents) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextResourceContents) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextResourceContents) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1327,30 +1103,15 @@ func (v *BlobResourceContents) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "mimeType":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "blob", "uri")
-	}
+	d.Need(m, seen, 0x3, "blob uri")
 	v.Extra = x.Text()
 }
 
@@ -1359,14 +1120,8 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Blob)
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "blob uri mimeType _meta")
 }
 
@@ -1376,8 +1131,7 @@ func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BlobResourceContents{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1390,10 +1144,7 @@ func (v *BlobResourceContents) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BlobResourceContents) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BlobResourceContents) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1418,20 +1169,12 @@ func (v *EmbeddedResource) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "resource")
-	}
+	d.Need(m, seen, 0x1, "resource")
 	v.Extra = x.Text()
 }
 
@@ -1442,10 +1185,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"annotations":`...)
 		b = v.Annotations.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "resource annotations _meta")
 }
 
@@ -1455,8 +1195,7 @@ func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EmbeddedResource{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1469,10 +1208,7 @@ func (v *EmbeddedResource) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EmbeddedResource) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EmbeddedResource) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1487,30 +1223,19 @@ func (v *Content) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "content")
-	}
+	d.Need(m, seen, 0x1, "content")
 	v.Extra = x.Text()
 }
 
 func (v *Content) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
@@ -1520,8 +1245,7 @@ func (v *Content) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Content{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1534,10 +1258,7 @@ func (v *Content) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Content) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Content) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -1558,23 +1279,10 @@ func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "mimeType":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.MimeType.V = MediaType(d.Str())
-				v.MimeType.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.MimeType = acp.Opt[MediaType]{}
-				}
-			}
+			v.MimeType.V, v.MimeType.OK = jx.OptStr[MediaType](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -1590,18 +1298,9 @@ func (v *DiffChange) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfDiffChange = []string{"fileType", "mimeType", "_meta"}
 
 func (v *DiffChange) appendMembers(b []byte) []byte {
-	if v.FileType.OK {
-		b = append(jx.Comma(b), `"fileType":`...)
-		b = jx.AppendString(b, string(v.FileType.V))
-	}
-	if v.MimeType.OK {
-		b = append(jx.Comma(b), `"mimeType":`...)
-		b = jx.AppendString(b, string(v.MimeType.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"fileType":`, string(v.FileType.V), v.FileType.OK)
+	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return appendDiffChangeVariantMembers(b, v.Variant)
 }
 
@@ -1611,8 +1310,7 @@ func (v *DiffChange) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DiffChange{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1625,10 +1323,7 @@ func (v *DiffChange) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffChange) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffChange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffChangeOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -1653,8 +1348,7 @@ func (v *DiffChangeOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1669,10 +1363,7 @@ func (v *DiffChangeOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffChangeOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffChangeOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1689,9 +1380,7 @@ func (v *DiffPathChange) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "path")
-	}
+	d.Need(m, seen, 0x1, "path")
 	v.Extra = x.Text()
 }
 
@@ -1707,8 +1396,7 @@ func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DiffPathChange{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1721,10 +1409,7 @@ func (v *DiffPathChange) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffPathChange) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffPathChange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1744,9 +1429,7 @@ func (v *DiffPathPairChange) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "oldPath", "path")
-	}
+	d.Need(m, seen, 0x3, "oldPath path")
 	v.Extra = x.Text()
 }
 
@@ -1764,8 +1447,7 @@ func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DiffPathPairChange{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1778,10 +1460,7 @@ func (v *DiffPathPairChange) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffPathPairChange) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffPathPairChange) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1799,20 +1478,12 @@ func (v *DiffPatch) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Text = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "format", "text")
-	}
+	d.Need(m, seen, 0x3, "format text")
 	v.Extra = x.Text()
 }
 
@@ -1821,10 +1492,7 @@ func (v *DiffPatch) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Format))
 	b = append(jx.Comma(b), `"text":`...)
 	b = jx.AppendString(b, v.Text)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "format text _meta")
 }
 
@@ -1834,8 +1502,7 @@ func (v *DiffPatch) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DiffPatch{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1848,10 +1515,7 @@ func (v *DiffPatch) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DiffPatch) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DiffPatch) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1884,20 +1548,12 @@ func (v *Diff) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "changes")
-	}
+	d.Need(m, seen, 0x1, "changes")
 	v.Extra = x.Text()
 }
 
@@ -1915,10 +1571,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"patch":`...)
 		b = v.Patch.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "changes patch _meta")
 }
 
@@ -1928,8 +1581,7 @@ func (v *Diff) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Diff{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -1942,10 +1594,7 @@ func (v *Diff) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Diff) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Diff) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -1960,30 +1609,19 @@ func (v *Terminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
 func (v *Terminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
@@ -1993,8 +1631,7 @@ func (v *Terminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Terminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2007,10 +1644,7 @@ func (v *Terminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Terminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Terminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -2038,20 +1672,12 @@ func (v *ToolCallLocation) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "path")
-	}
+	d.Need(m, seen, 0x1, "path")
 	v.Extra = x.Text()
 }
 
@@ -2062,10 +1688,7 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"line":`...)
 		b = jx.AppendUint(b, uint64(v.Line.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
@@ -2075,8 +1698,7 @@ func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallLocation{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2089,10 +1711,7 @@ func (v *ToolCallLocation) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallLocation) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallLocation) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2113,13 +1732,7 @@ func (v *ToolCallCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2132,10 +1745,7 @@ func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
@@ -2145,8 +1755,7 @@ func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2159,10 +1768,7 @@ func (v *ToolCallCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2173,13 +1779,7 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -2188,10 +1788,7 @@ func (v *ToolCallCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -2201,8 +1798,7 @@ func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallCancelCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2233,30 +1829,19 @@ func (v *ToolCallPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ToolCall.decode(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "toolCall")
-	}
+	d.Need(m, seen, 0x1, "toolCall")
 	v.Extra = x.Text()
 }
 
 func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCall":`...)
 	b = v.ToolCall.AppendJSON(b)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCall _meta")
 }
 
@@ -2266,8 +1851,7 @@ func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallPermissionSubject{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2301,40 +1885,18 @@ func (v *CommandPermissionSubject) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "toolCallId":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.ToolCallID.V = ToolCallID(d.Str())
-				v.ToolCallID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.ToolCallID = acp.Opt[ToolCallID]{}
-				}
-			}
+			v.ToolCallID.V, v.ToolCallID.OK = jx.OptStr[ToolCallID](d, jx.Null|jx.Forgive)
 		case "terminalId":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.TerminalID.V = TerminalID(d.Str())
-				v.TerminalID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.TerminalID = acp.Opt[TerminalID]{}
-				}
-			}
+			v.TerminalID.V, v.TerminalID.OK = jx.OptStr[TerminalID](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "command", "cwd")
-	}
+	d.Need(m, seen, 0x3, "command cwd")
 	v.Extra = x.Text()
 }
 
@@ -2343,18 +1905,9 @@ func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Command)
 	b = append(jx.Comma(b), `"cwd":`...)
 	b = jx.AppendString(b, string(v.Cwd))
-	if v.ToolCallID.OK {
-		b = append(jx.Comma(b), `"toolCallId":`...)
-		b = jx.AppendString(b, string(v.ToolCallID.V))
-	}
-	if v.TerminalID.OK {
-		b = append(jx.Comma(b), `"terminalId":`...)
-		b = jx.AppendString(b, string(v.TerminalID.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
+	b = jx.AppendOptStr(b, `"terminalId":`, string(v.TerminalID.V), v.TerminalID.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "command cwd toolCallId terminalId _meta")
 }
 
@@ -2364,8 +1917,7 @@ func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CommandPermissionSubject{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2402,20 +1954,12 @@ func (v *PermissionOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Kind.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "optionId", "name", "kind")
-	}
+	d.Need(m, seen, 0x7, "optionId name kind")
 	v.Extra = x.Text()
 }
 
@@ -2426,10 +1970,7 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"kind":`...)
 	b = jx.AppendString(b, string(v.Kind))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
@@ -2439,8 +1980,7 @@ func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PermissionOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2453,10 +1993,7 @@ func (v *PermissionOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PermissionOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PermissionOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -2470,20 +2007,12 @@ func (v *CreateElicitationRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Message = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "message")
-	}
+	d.Need(m, seen, 0x1, "message")
 	if d.Failed() {
 		return
 	}
@@ -2497,10 +2026,7 @@ var membersOfCreateElicitationRequest = []string{"message", "_meta"}
 func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
 }
 
@@ -2510,8 +2036,7 @@ func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2559,8 +2084,7 @@ func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2593,31 +2117,19 @@ func (v *ElicitationSessionScope) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "toolCallId":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.ToolCallID.V = ToolCallID(d.Str())
-				v.ToolCallID.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.ToolCallID = acp.Opt[ToolCallID]{}
-				}
-			}
+			v.ToolCallID.V, v.ToolCallID.OK = jx.OptStr[ToolCallID](d, jx.Null|jx.Forgive)
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.ToolCallID.OK {
-		b = append(jx.Comma(b), `"toolCallId":`...)
-		b = jx.AppendString(b, string(v.ToolCallID.V))
-	}
+	b = jx.AppendOptStr(b, `"toolCallId":`, string(v.ToolCallID.V), v.ToolCallID.OK)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
@@ -2627,8 +2139,7 @@ func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationSessionScope{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2661,9 +2172,7 @@ func (v *ElicitationRequestScope) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestId")
-	}
+	d.Need(m, seen, 0x1, "requestId")
 	v.Extra = x.Text()
 }
 
@@ -2679,8 +2188,7 @@ func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationRequestScope{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2711,14 +2219,7 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Type.decode(d)
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "properties":
 			seen = d.Once(seen, 0x2)
 			if d.Obj() {
@@ -2735,53 +2236,25 @@ func (v *ElicitationSchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "required":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Required = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Required = append(jx.Grow(d, v.Required, list), e)
-					}
-				}
-			}
+			v.Required = jx.Strs[string](d, jx.Null)
 		case "description":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "type", "properties")
-	}
+	d.Need(m, seen, 0x3, "type properties")
 	v.Extra = x.Text()
 }
 
 func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"type":`...)
 	b = jx.AppendString(b, string(v.Type))
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"properties":`...)
 	b = append(b, '{')
 	for _, k := range jx.Keys(v.Properties) {
@@ -2802,14 +2275,8 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
@@ -2819,8 +2286,7 @@ func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationSchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2833,10 +2299,7 @@ func (v *ElicitationSchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationSchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationSchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationPropertySchemaOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2861,8 +2324,7 @@ func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2898,30 +2360,15 @@ func (v *EnumOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "const", "title")
-	}
+	d.Need(m, seen, 0x3, "const title")
 	v.Extra = x.Text()
 }
 
@@ -2930,14 +2377,8 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Const)
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
@@ -2947,8 +2388,7 @@ func (v *EnumOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EnumOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -2961,10 +2401,7 @@ func (v *EnumOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EnumOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EnumOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -2975,24 +2412,10 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minLength":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3007,10 +2430,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "pattern":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				v.Pattern.V = d.Str()
-				v.Pattern.OK = true
-			}
+			v.Pattern.V, v.Pattern.OK = jx.OptStr[string](d, jx.Null)
 		case "format":
 			seen = d.Once(seen, 0x20)
 			if !d.Null() {
@@ -3019,27 +2439,10 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "default":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Default.V = d.Str()
-				v.Default.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Default = acp.Opt[string]{}
-				}
-			}
+			v.Default.V, v.Default.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "enum":
 			seen = d.Once(seen, 0x80)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Enum = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Enum = append(jx.Grow(d, v.Enum, list), e)
-					}
-				}
-			}
+			v.Enum = jx.Strs[string](d, jx.Null)
 		case "oneOf":
 			seen = d.Once(seen, 0x100)
 			if !d.Null() {
@@ -3055,13 +2458,7 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3070,14 +2467,8 @@ func (v *StringPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *StringPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinLength.OK {
 		b = append(jx.Comma(b), `"minLength":`...)
 		b = jx.AppendUint(b, uint64(v.MinLength.V))
@@ -3086,18 +2477,9 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"maxLength":`...)
 		b = jx.AppendUint(b, uint64(v.MaxLength.V))
 	}
-	if v.Pattern.OK {
-		b = append(jx.Comma(b), `"pattern":`...)
-		b = jx.AppendString(b, v.Pattern.V)
-	}
-	if v.Format.OK {
-		b = append(jx.Comma(b), `"format":`...)
-		b = jx.AppendString(b, string(v.Format.V))
-	}
-	if v.Default.OK {
-		b = append(jx.Comma(b), `"default":`...)
-		b = jx.AppendString(b, v.Default.V)
-	}
+	b = jx.AppendOptStr(b, `"pattern":`, v.Pattern.V, v.Pattern.OK)
+	b = jx.AppendOptStr(b, `"format":`, string(v.Format.V), v.Format.OK)
+	b = jx.AppendOptStr(b, `"default":`, v.Default.V, v.Default.OK)
 	if v.Enum != nil {
 		b = append(jx.Comma(b), `"enum":`...)
 		b = append(b, '[')
@@ -3120,10 +2502,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
@@ -3133,8 +2512,7 @@ func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = StringPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3147,10 +2525,7 @@ func (v *StringPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StringPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StringPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3161,24 +2536,10 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3203,13 +2564,7 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3218,14 +2573,8 @@ func (v *NumberPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
 		b = append(jx.Comma(b), `"minimum":`...)
 		b = jx.AppendFloat(b, v.Minimum.V)
@@ -3238,10 +2587,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendFloat(b, v.Default.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
@@ -3251,8 +2597,7 @@ func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NumberPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3265,10 +2610,7 @@ func (v *NumberPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NumberPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NumberPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3279,24 +2621,10 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minimum":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3321,13 +2649,7 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3336,14 +2658,8 @@ func (v *IntegerPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Minimum.OK {
 		b = append(jx.Comma(b), `"minimum":`...)
 		b = jx.AppendInt(b, int64(v.Minimum.V))
@@ -3356,10 +2672,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendInt(b, int64(v.Default.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
@@ -3369,8 +2682,7 @@ func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IntegerPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3383,10 +2695,7 @@ func (v *IntegerPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IntegerPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3397,24 +2706,10 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "default":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -3427,13 +2722,7 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -3442,22 +2731,13 @@ func (v *BooleanPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Default.OK {
 		b = append(jx.Comma(b), `"default":`...)
 		b = jx.AppendBool(b, v.Default.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
@@ -3467,8 +2747,7 @@ func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BooleanPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3481,10 +2760,7 @@ func (v *BooleanPropertySchema) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BooleanPropertySchema) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectItemsOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -3509,8 +2785,7 @@ func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3525,10 +2800,7 @@ func (v *MultiSelectItemsOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MultiSelectItemsOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3540,31 +2812,15 @@ func (v *StringMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "enum":
 			seen = d.Once(seen, 0x1)
-			if d.Array() {
-				list := d.Mark()
-				v.Enum = []string{}
-				for d.More(']') {
-					var e string
-					e = d.Str()
-					v.Enum = append(jx.Grow(d, v.Enum, list), e)
-				}
-			}
+			v.Enum = jx.Strs[string](d, 0)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "enum")
-	}
+	d.Need(m, seen, 0x1, "enum")
 	v.Extra = x.Text()
 }
 
@@ -3578,10 +2834,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 		b = jx.AppendString(b, v.Enum[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
@@ -3591,8 +2844,7 @@ func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = StringMultiSelectItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3605,10 +2857,7 @@ func (v *StringMultiSelectItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StringMultiSelectItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3631,20 +2880,12 @@ func (v *TitledMultiSelectItems) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "anyOf")
-	}
+	d.Need(m, seen, 0x1, "anyOf")
 	v.Extra = x.Text()
 }
 
@@ -3658,10 +2899,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 		b = v.AnyOf[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
@@ -3671,8 +2909,7 @@ func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TitledMultiSelectItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3685,10 +2922,7 @@ func (v *TitledMultiSelectItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TitledMultiSelectItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3700,24 +2934,10 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "minItems":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -3735,53 +2955,21 @@ func (v *MultiSelectPropertySchema) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Items = decodeMultiSelectItems(d, nil)
 		case "default":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				if d.Array() {
-					list := d.Mark()
-					v.Default = []string{}
-					for d.More(']') {
-						mk := d.Mark()
-						var e string
-						e = d.Str()
-						if d.Failed() && d.Recover(mk) {
-							continue
-						}
-						v.Default = append(jx.Grow(d, v.Default, list), e)
-					}
-				}
-				if d.Failed() && d.Recover(mk) {
-					v.Default = nil
-				}
-			}
+			v.Default = jx.Strs[string](d, jx.Null|jx.Forgive|jx.Skip)
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "items")
-	}
+	d.Need(m, seen, 0x1, "items")
 	v.Extra = x.Text()
 }
 
 func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.MinItems.OK {
 		b = append(jx.Comma(b), `"minItems":`...)
 		b = jx.AppendUint(b, uint64(v.MinItems.V))
@@ -3803,10 +2991,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
@@ -3816,8 +3001,7 @@ func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MultiSelectPropertySchema{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3849,9 +3033,7 @@ func (v *ElicitationFormMode) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Skip()
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestedSchema")
-	}
+	d.Need(m, seen, 0x1, "requestedSchema")
 	if d.Failed() {
 		return
 	}
@@ -3874,8 +3056,7 @@ func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationFormMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3888,10 +3069,7 @@ func (v *ElicitationFormMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationFormMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationFormMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -3910,9 +3088,7 @@ func (v *ElicitationURLMode) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "elicitationId", "url")
-	}
+	d.Need(m, seen, 0x3, "elicitationId url")
 	if d.Failed() {
 		return
 	}
@@ -3937,8 +3113,7 @@ func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationURLMode{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -3951,10 +3126,7 @@ func (v *ElicitationURLMode) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ElicitationURLMode) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ElicitationURLMode) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -3980,20 +3152,12 @@ func (v *MessageMCPRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "serverId", "requestId", "method")
-	}
+	d.Need(m, seen, 0x7, "serverId requestId method")
 	v.Extra = x.Text()
 }
 
@@ -4008,10 +3172,7 @@ func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"params":`...)
 		b = jx.AppendRawObject(b, v.Params)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
@@ -4021,8 +3182,7 @@ func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MessageMCPRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4035,10 +3195,7 @@ func (v *MessageMCPRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MessageMCPRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MessageMCPRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -4049,8 +3206,7 @@ func (v *ExtRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4062,10 +3218,7 @@ func (v *ExtRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4114,20 +3267,12 @@ func (v *InitializeResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "protocolVersion", "info")
-	}
+	d.Need(m, seen, 0x3, "protocolVersion info")
 	v.Extra = x.Text()
 }
 
@@ -4151,10 +3296,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities authMethods _meta")
 }
 
@@ -4164,8 +3306,7 @@ func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = InitializeResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4178,10 +3319,7 @@ func (v *InitializeResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v InitializeResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v InitializeResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -4196,49 +3334,28 @@ func (v *Implementation) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "version":
 			seen = d.Once(seen, 0x2)
 			v.Version = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "version")
-	}
+	d.Need(m, seen, 0x3, "name version")
 	v.Extra = x.Text()
 }
 
 func (v *Implementation) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
 	b = append(jx.Comma(b), `"version":`...)
 	b = jx.AppendString(b, v.Version)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
@@ -4248,8 +3365,7 @@ func (v *Implementation) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Implementation{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4262,10 +3378,7 @@ func (v *Implementation) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Implementation) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Implementation) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4306,13 +3419,7 @@ func (v *AgentCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4333,10 +3440,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"providers":`...)
 		b = v.Providers.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "session auth providers _meta")
 }
 
@@ -4346,8 +3450,7 @@ func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4360,10 +3463,7 @@ func (v *AgentCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4464,13 +3564,7 @@ func (v *SessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x200)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4515,10 +3609,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"title":`...)
 		b = v.Title.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "prompt mcp delete additionalDirectories systemPrompt fork archive status title _meta")
 }
 
@@ -4528,8 +3619,7 @@ func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4542,10 +3632,7 @@ func (v *SessionCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4586,13 +3673,7 @@ func (v *PromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4613,10 +3694,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"embeddedContext":`...)
 		b = v.EmbeddedContext.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
@@ -4626,8 +3704,7 @@ func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4640,10 +3717,7 @@ func (v *PromptCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4654,13 +3728,7 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4669,10 +3737,7 @@ func (v *PromptImageCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4682,8 +3747,7 @@ func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptImageCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4710,13 +3774,7 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4725,10 +3783,7 @@ func (v *PromptAudioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4738,8 +3793,7 @@ func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptAudioCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4766,13 +3820,7 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4781,10 +3829,7 @@ func (v *PromptEmbeddedContextCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4794,8 +3839,7 @@ func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptEmbeddedContextCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4852,13 +3896,7 @@ func (v *MCPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4879,10 +3917,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"acp":`...)
 		b = v.ACP.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "stdio http acp _meta")
 }
 
@@ -4892,8 +3927,7 @@ func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4906,10 +3940,7 @@ func (v *MCPCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4920,13 +3951,7 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4935,10 +3960,7 @@ func (v *MCPStdioCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -4948,8 +3970,7 @@ func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPStdioCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -4962,10 +3983,7 @@ func (v *MCPStdioCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPStdioCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -4976,13 +3994,7 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -4991,10 +4003,7 @@ func (v *MCPHTTPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5004,8 +4013,7 @@ func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPHTTPCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5018,10 +4026,7 @@ func (v *MCPHTTPCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPHTTPCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5032,13 +4037,7 @@ func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5047,10 +4046,7 @@ func (v *MCPACPCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *MCPACPCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5060,8 +4056,7 @@ func (v *MCPACPCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPACPCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5074,10 +4069,7 @@ func (v *MCPACPCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPACPCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5088,13 +4080,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5103,10 +4089,7 @@ func (v *SessionDeleteCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5116,8 +4099,7 @@ func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionDeleteCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5144,13 +4126,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5159,10 +4135,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) decode(d *jx.Dec, outer *jx.O
 }
 
 func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5172,8 +4145,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error
 	d.Reset(b)
 	*v = SessionAdditionalDirectoriesCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5210,13 +4182,7 @@ func (v *SessionSystemPromptCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5229,10 +4195,7 @@ func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"mode":`...)
 		b = v.Mode.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "mode _meta")
 }
 
@@ -5242,8 +4205,7 @@ func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionSystemPromptCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5280,13 +4242,7 @@ func (v *SessionSystemPromptModeCapabilities) decode(d *jx.Dec, outer *jx.Outer)
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5299,10 +4255,7 @@ func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"override":`...)
 		b = v.Override.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "override _meta")
 }
 
@@ -5312,8 +4265,7 @@ func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionSystemPromptModeCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5340,13 +4292,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5355,10 +4301,7 @@ func (v *SessionSystemPromptOverrideCapabilities) decode(d *jx.Dec, outer *jx.Ou
 }
 
 func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5368,8 +4311,7 @@ func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error 
 	d.Reset(b)
 	*v = SessionSystemPromptOverrideCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5396,13 +4338,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5411,10 +4347,7 @@ func (v *SessionForkCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5424,8 +4357,7 @@ func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionForkCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5452,13 +4384,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5467,10 +4393,7 @@ func (v *SessionArchiveCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5480,8 +4403,7 @@ func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionArchiveCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5508,13 +4430,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5523,10 +4439,7 @@ func (v *SessionStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5536,8 +4449,7 @@ func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionStatusCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5564,13 +4476,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5579,10 +4485,7 @@ func (v *SessionTitleCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5592,8 +4495,7 @@ func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionTitleCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5630,13 +4532,7 @@ func (v *AgentAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5649,10 +4545,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"status":`...)
 		b = v.Status.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "status _meta")
 }
 
@@ -5662,8 +4555,7 @@ func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentAuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5676,10 +4568,7 @@ func (v *AgentAuthCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentAuthCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5690,13 +4579,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5705,10 +4588,7 @@ func (v *AuthStatusCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5718,8 +4598,7 @@ func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthStatusCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5732,10 +4611,7 @@ func (v *AuthStatusCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthStatusCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -5746,13 +4622,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -5761,10 +4631,7 @@ func (v *ProvidersCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -5774,8 +4641,7 @@ func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProvidersCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5788,10 +4654,7 @@ func (v *ProvidersCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProvidersCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5811,9 +4674,7 @@ func (v *AuthMethodOther) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "methodId", "name")
-	}
+	d.Need(m, seen, 0x3, "methodId name")
 	v.Raw = x.Text()
 }
 
@@ -5834,8 +4695,7 @@ func (v *AuthMethodOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5850,10 +4710,7 @@ func (v *AuthMethodOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5871,20 +4728,12 @@ func (v *EnvVariable) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Value = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "value")
-	}
+	d.Need(m, seen, 0x3, "name value")
 	v.Extra = x.Text()
 }
 
@@ -5893,10 +4742,7 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, v.Value)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
@@ -5906,8 +4752,7 @@ func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = EnvVariable{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -5920,10 +4765,7 @@ func (v *EnvVariable) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v EnvVariable) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v EnvVariable) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -5941,27 +4783,10 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "args":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -5977,20 +4802,12 @@ func (v *AuthMethodTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "methodId", "name")
-	}
+	d.Need(m, seen, 0x3, "methodId name")
 	v.Extra = x.Text()
 }
 
@@ -5999,10 +4816,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	if v.Args != nil {
 		b = append(jx.Comma(b), `"args":`...)
 		b = append(b, '[')
@@ -6025,10 +4839,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "methodId name description args env _meta")
 }
 
@@ -6038,8 +4849,7 @@ func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthMethodTerminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6052,10 +4862,7 @@ func (v *AuthMethodTerminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodTerminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6073,30 +4880,15 @@ func (v *AuthMethodAgent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "methodId", "name")
-	}
+	d.Need(m, seen, 0x3, "methodId name")
 	v.Extra = x.Text()
 }
 
@@ -6105,14 +4897,8 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MethodID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "methodId name description _meta")
 }
 
@@ -6122,8 +4908,7 @@ func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthMethodAgent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6136,10 +4921,7 @@ func (v *AuthMethodAgent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthMethodAgent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthMethodAgent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6150,13 +4932,7 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6165,10 +4941,7 @@ func (v *LoginAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6180,8 +4953,7 @@ func (v *LoginAuthResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6194,10 +4966,7 @@ func (v *LoginAuthResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LoginAuthResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LoginAuthResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6220,20 +4989,12 @@ func (v *ListProvidersResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "providers")
-	}
+	d.Need(m, seen, 0x1, "providers")
 	v.Extra = x.Text()
 }
 
@@ -6247,10 +5008,7 @@ func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 		b = v.Providers[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "providers _meta")
 }
 
@@ -6260,8 +5018,7 @@ func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListProvidersResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6274,10 +5031,7 @@ func (v *ListProvidersResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListProvidersResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListProvidersResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6322,20 +5076,12 @@ func (v *ProviderInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "providerId", "supported", "required")
-	}
+	d.Need(m, seen, 0x7, "providerId supported required")
 	v.Extra = x.Text()
 }
 
@@ -6357,10 +5103,7 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"current":`...)
 		b = v.Current.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "providerId supported required current _meta")
 }
 
@@ -6370,8 +5113,7 @@ func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProviderInfo{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6384,10 +5126,7 @@ func (v *ProviderInfo) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProviderInfo) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProviderInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6405,20 +5144,12 @@ func (v *ProviderCurrentConfig) decode(d *jx.Dec, outer *jx.Outer) {
 			v.BaseURL = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "apiType", "baseUrl")
-	}
+	d.Need(m, seen, 0x3, "apiType baseUrl")
 	v.Extra = x.Text()
 }
 
@@ -6427,10 +5158,7 @@ func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.APIType))
 	b = append(jx.Comma(b), `"baseUrl":`...)
 	b = jx.AppendString(b, v.BaseURL)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "apiType baseUrl _meta")
 }
 
@@ -6440,8 +5168,7 @@ func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProviderCurrentConfig{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6454,10 +5181,7 @@ func (v *ProviderCurrentConfig) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProviderCurrentConfig) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6468,13 +5192,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6483,10 +5201,7 @@ func (v *SetProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SetProviderResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6498,8 +5213,7 @@ func (v *SetProviderResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6512,10 +5226,7 @@ func (v *SetProviderResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetProviderResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetProviderResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -6526,13 +5237,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6541,10 +5246,7 @@ func (v *DisableProviderResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6556,8 +5258,7 @@ func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6584,13 +5285,7 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -6599,10 +5294,7 @@ func (v *LogoutAuthResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -6614,8 +5306,7 @@ func (v *LogoutAuthResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6628,10 +5319,7 @@ func (v *LogoutAuthResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutAuthResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6667,20 +5355,12 @@ func (v *AuthStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "state")
-	}
+	d.Need(m, seen, 0x1, "state")
 	v.Extra = x.Text()
 }
 
@@ -6698,10 +5378,7 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
@@ -6711,8 +5388,7 @@ func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthStatusResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6725,10 +5401,7 @@ func (v *AuthStatusResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthStatusResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthStatusResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6753,50 +5426,21 @@ func (v *AuthAccount) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "name":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Name.V = d.Str()
-				v.Name.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Name = acp.Opt[string]{}
-				}
-			}
+			v.Name.V, v.Name.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "email":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Email.V = d.Str()
-				v.Email.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Email = acp.Opt[string]{}
-				}
-			}
+			v.Email.V, v.Email.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "organization":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Organization.V = d.Str()
-				v.Organization.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Organization = acp.Opt[string]{}
-				}
-			}
+			v.Organization.V, v.Organization.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "label")
-	}
+	d.Need(m, seen, 0x1, "label")
 	v.Extra = x.Text()
 }
 
@@ -6807,22 +5451,10 @@ func (v *AuthAccount) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"active":`...)
 		b = jx.AppendBool(b, v.Active.V)
 	}
-	if v.Name.OK {
-		b = append(jx.Comma(b), `"name":`...)
-		b = jx.AppendString(b, v.Name.V)
-	}
-	if v.Email.OK {
-		b = append(jx.Comma(b), `"email":`...)
-		b = jx.AppendString(b, v.Email.V)
-	}
-	if v.Organization.OK {
-		b = append(jx.Comma(b), `"organization":`...)
-		b = jx.AppendString(b, v.Organization.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"name":`, v.Name.V, v.Name.OK)
+	b = jx.AppendOptStr(b, `"email":`, v.Email.V, v.Email.OK)
+	b = jx.AppendOptStr(b, `"organization":`, v.Organization.V, v.Organization.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "label active name email organization _meta")
 }
 
@@ -6832,8 +5464,7 @@ func (v *AuthAccount) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthAccount{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6846,10 +5477,7 @@ func (v *AuthAccount) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthAccount) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthAccount) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -6906,20 +5534,12 @@ func (v *NewSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
@@ -6948,10 +5568,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
@@ -6961,8 +5578,7 @@ func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NewSessionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -6975,10 +5591,7 @@ func (v *NewSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NewSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NewSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -6995,14 +5608,7 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "category":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -7015,20 +5621,12 @@ func (v *SessionConfigOption) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "configId", "name")
-	}
+	d.Need(m, seen, 0x3, "configId name")
 	if d.Failed() {
 		return
 	}
@@ -7044,18 +5642,9 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ConfigID))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Category.OK {
-		b = append(jx.Comma(b), `"category":`...)
-		b = jx.AppendString(b, string(v.Category.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return appendSessionConfigOptionVariantMembers(b, v.Variant)
 }
 
@@ -7065,8 +5654,7 @@ func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7079,10 +5667,7 @@ func (v *SessionConfigOption) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigOption) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigOption) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigOptionOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7107,8 +5692,7 @@ func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7144,30 +5728,15 @@ func (v *SessionConfigSelectOption) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Name = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "value", "name")
-	}
+	d.Need(m, seen, 0x3, "value name")
 	v.Extra = x.Text()
 }
 
@@ -7176,14 +5745,8 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Value))
 	b = append(jx.Comma(b), `"name":`...)
 	b = jx.AppendString(b, v.Name)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
@@ -7193,8 +5756,7 @@ func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelectOption{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7249,20 +5811,12 @@ func (v *SessionConfigSelectGroup) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "groupId", "name", "options")
-	}
+	d.Need(m, seen, 0x7, "groupId name options")
 	v.Extra = x.Text()
 }
 
@@ -7280,10 +5834,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 		b = v.Options[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "groupId name options _meta")
 }
 
@@ -7293,8 +5844,7 @@ func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelectGroup{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7330,9 +5880,7 @@ func (v *SessionConfigSelect) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "currentValue", "options")
-	}
+	d.Need(m, seen, 0x3, "currentValue options")
 	v.Extra = x.Text()
 }
 
@@ -7350,8 +5898,7 @@ func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigSelect{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7364,10 +5911,7 @@ func (v *SessionConfigSelect) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigSelect) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigSelect) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7384,9 +5928,7 @@ func (v *SessionConfigBoolean) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "currentValue")
-	}
+	d.Need(m, seen, 0x1, "currentValue")
 	v.Extra = x.Text()
 }
 
@@ -7402,8 +5944,7 @@ func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionConfigBoolean{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7416,10 +5957,7 @@ func (v *SessionConfigBoolean) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionConfigBoolean) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7439,9 +5977,7 @@ func (v *AvailableCommandOther) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "description")
-	}
+	d.Need(m, seen, 0x3, "name description")
 	v.Raw = x.Text()
 }
 
@@ -7462,8 +5998,7 @@ func (v *AvailableCommandOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7478,10 +6013,7 @@ func (v *AvailableCommandOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AvailableCommandOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AvailableCommandOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommandInputOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7506,8 +6038,7 @@ func (v *AvailableCommandInputOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7540,30 +6071,19 @@ func (v *TextCommandInput) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Hint = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "hint")
-	}
+	d.Need(m, seen, 0x1, "hint")
 	v.Extra = x.Text()
 }
 
 func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"hint":`...)
 	b = jx.AppendString(b, v.Hint)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
@@ -7573,8 +6093,7 @@ func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TextCommandInput{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7587,10 +6106,7 @@ func (v *TextCommandInput) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TextCommandInput) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TextCommandInput) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7617,20 +6133,12 @@ func (v *Command) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "description")
-	}
+	d.Need(m, seen, 0x3, "name description")
 	v.Extra = x.Text()
 }
 
@@ -7643,10 +6151,7 @@ func (v *Command) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"input":`...)
 		b = AppendAvailableCommandInput(b, v.Input)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
@@ -7656,8 +6161,7 @@ func (v *Command) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Command{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7670,10 +6174,7 @@ func (v *Command) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Command) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Command) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7706,26 +6207,15 @@ func (v *ListSessionsResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "nextCursor":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				v.NextCursor.V = SessionListCursor(d.Str())
-				v.NextCursor.OK = true
-			}
+			v.NextCursor.V, v.NextCursor.OK = jx.OptStr[SessionListCursor](d, jx.Null)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessions")
-	}
+	d.Need(m, seen, 0x1, "sessions")
 	v.Extra = x.Text()
 }
 
@@ -7739,14 +6229,8 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 		b = v.Sessions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.NextCursor.OK {
-		b = append(jx.Comma(b), `"nextCursor":`...)
-		b = jx.AppendString(b, string(v.NextCursor.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"nextCursor":`, string(v.NextCursor.V), v.NextCursor.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
@@ -7756,8 +6240,7 @@ func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListSessionsResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7770,10 +6253,7 @@ func (v *ListSessionsResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListSessionsResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListSessionsResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -7791,27 +6271,10 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []AbsolutePath{}
-					for d.More(']') {
-						var e AbsolutePath
-						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[AbsolutePath](d, jx.Null)
 		case "title":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Title.V = d.Str()
-				v.Title.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Title = acp.Opt[string]{}
-				}
-			}
+			v.Title.V, v.Title.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "updatedAt":
 			seen = d.Once(seen, 0x10)
 			if !d.Null() {
@@ -7837,20 +6300,12 @@ func (v *SessionInfo) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -7870,22 +6325,13 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Title.OK {
-		b = append(jx.Comma(b), `"title":`...)
-		b = jx.AppendString(b, v.Title.V)
-	}
-	if v.UpdatedAt.OK {
-		b = append(jx.Comma(b), `"updatedAt":`...)
-		b = jx.AppendString(b, v.UpdatedAt.V)
-	}
+	b = jx.AppendOptStr(b, `"title":`, v.Title.V, v.Title.OK)
+	b = jx.AppendOptStr(b, `"updatedAt":`, v.UpdatedAt.V, v.UpdatedAt.OK)
 	if v.Archived.OK {
 		b = append(jx.Comma(b), `"archived":`...)
 		b = jx.AppendBool(b, v.Archived.V)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
 
@@ -7895,8 +6341,7 @@ func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionInfo{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7909,10 +6354,7 @@ func (v *SessionInfo) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionInfo) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionInfo) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -7923,13 +6365,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -7938,10 +6374,7 @@ func (v *DeleteSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -7953,8 +6386,7 @@ func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -7967,10 +6399,7 @@ func (v *DeleteSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DeleteSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8027,20 +6456,12 @@ func (v *ForkSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
@@ -8069,10 +6490,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
@@ -8082,8 +6500,7 @@ func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ForkSessionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8096,10 +6513,7 @@ func (v *ForkSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ForkSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ForkSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8110,13 +6524,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8125,10 +6533,7 @@ func (v *ArchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -8140,8 +6545,7 @@ func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8154,10 +6558,7 @@ func (v *ArchiveSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ArchiveSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8168,13 +6569,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8183,10 +6578,7 @@ func (v *UnarchiveSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -8198,8 +6590,7 @@ func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8239,20 +6630,12 @@ func (v *SessionStatusResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "status")
-	}
+	d.Need(m, seen, 0x1, "status")
 	v.Extra = x.Text()
 }
 
@@ -8263,10 +6646,7 @@ func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"state":`...)
 		b = AppendStateUpdate(b, v.State)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "status state _meta")
 }
 
@@ -8276,8 +6656,7 @@ func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionStatusResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8290,10 +6669,7 @@ func (v *SessionStatusResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionStatusResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionStatusResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *StateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8318,8 +6694,7 @@ func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8334,10 +6709,7 @@ func (v *StateUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v StateUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v StateUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundWorkOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8362,8 +6734,7 @@ func (v *BackgroundWorkOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8378,10 +6749,7 @@ func (v *BackgroundWorkOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BackgroundWorkOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8396,30 +6764,19 @@ func (v *BackgroundTerminal) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
 func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
@@ -8429,8 +6786,7 @@ func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BackgroundTerminal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8443,10 +6799,7 @@ func (v *BackgroundTerminal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BackgroundTerminal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BackgroundTerminal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8461,30 +6814,19 @@ func (v *BackgroundToolCall) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ToolCallID = ToolCallID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "toolCallId")
-	}
+	d.Need(m, seen, 0x1, "toolCallId")
 	v.Extra = x.Text()
 }
 
 func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCallId _meta")
 }
 
@@ -8494,8 +6836,7 @@ func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BackgroundToolCall{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8508,10 +6849,7 @@ func (v *BackgroundToolCall) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BackgroundToolCall) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BackgroundToolCall) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *BackgroundSubagent) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8526,30 +6864,19 @@ func (v *BackgroundSubagent) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *BackgroundSubagent) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -8559,8 +6886,7 @@ func (v *BackgroundSubagent) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = BackgroundSubagent{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8573,10 +6899,7 @@ func (v *BackgroundSubagent) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v BackgroundSubagent) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v BackgroundSubagent) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -8604,13 +6927,7 @@ func (v *RunningStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -8630,10 +6947,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
@@ -8643,8 +6957,7 @@ func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RunningStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8657,10 +6970,7 @@ func (v *RunningStateUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v RunningStateUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v RunningStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8686,20 +6996,12 @@ func (v *UnsupportedProtocolVersionErrorData) decode(d *jx.Dec, outer *jx.Outer)
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "requested", "supported")
-	}
+	d.Need(m, seen, 0x3, "requested supported")
 	v.Extra = x.Text()
 }
 
@@ -8715,10 +7017,7 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 		b = jx.AppendInt(b, int64(v.Supported[i]))
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "requested supported _meta")
 }
 
@@ -8728,8 +7027,7 @@ func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UnsupportedProtocolVersionErrorData{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8760,30 +7058,19 @@ func (v *SessionNotFoundErrorData) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -8793,8 +7080,7 @@ func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionNotFoundErrorData{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8850,8 +7136,7 @@ func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ErrorStopReason{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8864,10 +7149,7 @@ func (v *ErrorStopReason) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ErrorStopReason) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ErrorStopReason) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -8918,20 +7200,12 @@ func (v *Usage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "totalTokens", "inputTokens", "outputTokens")
-	}
+	d.Need(m, seen, 0x7, "totalTokens inputTokens outputTokens")
 	v.Extra = x.Text()
 }
 
@@ -8954,10 +7228,7 @@ func (v *Usage) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cachedWriteTokens":`...)
 		b = jx.AppendUint(b, uint64(v.CachedWriteTokens.V))
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
 
@@ -8967,8 +7238,7 @@ func (v *Usage) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Usage{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -8981,10 +7251,7 @@ func (v *Usage) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Usage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Usage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -9022,13 +7289,7 @@ func (v *IdleStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -9059,10 +7320,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendIdleStateUpdateVariantMembers(b, v.Variant)
 }
 
@@ -9072,8 +7330,7 @@ func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9086,10 +7343,7 @@ func (v *IdleStateUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateEndTurn) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9111,8 +7365,7 @@ func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateEndTurn{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9125,10 +7378,7 @@ func (v *IdleStateUpdateEndTurn) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateEndTurn) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateMaxTokens) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9150,8 +7400,7 @@ func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateMaxTokens{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9189,8 +7438,7 @@ func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateMaxTurnRequests{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9228,8 +7476,7 @@ func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateRefusal{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9242,10 +7489,7 @@ func (v *IdleStateUpdateRefusal) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateRefusal) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateCancelled) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9267,8 +7511,7 @@ func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateCancelled{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9306,8 +7549,7 @@ func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = IdleStateUpdateNone{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9320,10 +7562,7 @@ func (v *IdleStateUpdateNone) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateNone) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *IdleStateUpdateOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9348,8 +7587,7 @@ func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9364,10 +7602,7 @@ func (v *IdleStateUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v IdleStateUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9395,13 +7630,7 @@ func (v *RequiresActionStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9421,10 +7650,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
@@ -9434,8 +7660,7 @@ func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequiresActionStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9479,13 +7704,7 @@ func (v *UnknownStateUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9505,10 +7724,7 @@ func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
@@ -9518,8 +7734,7 @@ func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UnknownStateUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9532,10 +7747,7 @@ func (v *UnknownStateUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v UnknownStateUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9550,30 +7762,19 @@ func (v *SetSessionTitleResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "title")
-	}
+	d.Need(m, seen, 0x1, "title")
 	v.Extra = x.Text()
 }
 
 func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "title _meta")
 }
 
@@ -9583,8 +7784,7 @@ func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionTitleResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9653,13 +7853,7 @@ func (v *ResumeSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9690,10 +7884,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions availableCommands _meta")
 }
 
@@ -9705,8 +7896,7 @@ func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9719,10 +7909,7 @@ func (v *ResumeSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResumeSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9733,13 +7920,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9748,10 +7929,7 @@ func (v *CloseSessionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -9763,8 +7941,7 @@ func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9777,10 +7954,7 @@ func (v *CloseSessionResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CloseSessionResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CloseSessionResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9791,13 +7965,7 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9806,10 +7974,7 @@ func (v *CancelToolCallResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -9821,8 +7986,7 @@ func (v *CancelToolCallResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9835,10 +7999,7 @@ func (v *CancelToolCallResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelToolCallResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -9849,13 +8010,7 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -9864,10 +8019,7 @@ func (v *CancelTerminalResponse) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -9879,8 +8031,7 @@ func (v *CancelTerminalResponse) UnmarshalJSON(b []byte) error {
 	if !d.Null() {
 		v.decode(&d, nil)
 	}
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9893,10 +8044,7 @@ func (v *CancelTerminalResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelTerminalResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -9923,20 +8071,12 @@ func (v *SetSessionConfigOptionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "configOptions")
-	}
+	d.Need(m, seen, 0x1, "configOptions")
 	v.Extra = x.Text()
 }
 
@@ -9950,10 +8090,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
@@ -9963,8 +8100,7 @@ func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -9995,30 +8131,19 @@ func (v *PromptResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
 func (v *PromptResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"messageId":`...)
 	b = jx.AppendString(b, string(v.MessageID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "messageId _meta")
 }
 
@@ -10028,8 +8153,7 @@ func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10042,10 +8166,7 @@ func (v *PromptResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -10056,8 +8177,7 @@ func (v *ExtResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10069,10 +8189,7 @@ func (v *ExtResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10090,20 +8207,12 @@ func (v *UpdateSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Update = decodeSessionUpdate(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "update")
-	}
+	d.Need(m, seen, 0x3, "sessionId update")
 	v.Extra = x.Text()
 }
 
@@ -10112,10 +8221,7 @@ func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"update":`...)
 	b = AppendSessionUpdate(b, v.Update)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
@@ -10125,8 +8231,7 @@ func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UpdateSessionNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10167,8 +8272,7 @@ func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10183,10 +8287,7 @@ func (v *SessionUpdateOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionUpdateOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionUpdateOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10204,20 +8305,12 @@ func (v *ContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "messageId", "content")
-	}
+	d.Need(m, seen, 0x3, "messageId content")
 	v.Extra = x.Text()
 }
 
@@ -10226,10 +8319,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
@@ -10239,8 +8329,7 @@ func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ContentChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10253,10 +8342,7 @@ func (v *ContentChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ContentChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ContentChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10309,9 +8395,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
@@ -10350,8 +8434,7 @@ func (v *UserMessage) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UserMessage{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10364,10 +8447,7 @@ func (v *UserMessage) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v UserMessage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v UserMessage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10420,9 +8500,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
@@ -10461,8 +8539,7 @@ func (v *AgentMessage) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentMessage{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10475,10 +8552,7 @@ func (v *AgentMessage) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentMessage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentMessage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10531,9 +8605,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
@@ -10572,8 +8644,7 @@ func (v *AgentThought) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AgentThought{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10586,10 +8657,7 @@ func (v *AgentThought) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AgentThought) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AgentThought) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10607,20 +8675,12 @@ func (v *ToolCallContentChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeToolCallContent(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "toolCallId", "content")
-	}
+	d.Need(m, seen, 0x3, "toolCallId content")
 	v.Extra = x.Text()
 }
 
@@ -10629,10 +8689,7 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ToolCallID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendToolCallContent(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "toolCallId content _meta")
 }
 
@@ -10642,8 +8699,7 @@ func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ToolCallContentChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10656,10 +8712,7 @@ func (v *ToolCallContentChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ToolCallContentChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10674,30 +8727,19 @@ func (v *TerminalOutput) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Data = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "data")
-	}
+	d.Need(m, seen, 0x1, "data")
 	v.Extra = x.Text()
 }
 
 func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "data _meta")
 }
 
@@ -10707,8 +8749,7 @@ func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalOutput{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10721,10 +8762,7 @@ func (v *TerminalOutput) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalOutput) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalOutput) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10745,23 +8783,10 @@ func (v *TerminalExitStatus) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "signal":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Signal.V = d.Str()
-				v.Signal.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Signal = acp.Opt[string]{}
-				}
-			}
+			v.Signal.V, v.Signal.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10774,14 +8799,8 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"exitCode":`...)
 		b = jx.AppendInt(b, int64(v.ExitCode.V))
 	}
-	if v.Signal.OK {
-		b = append(jx.Comma(b), `"signal":`...)
-		b = jx.AppendString(b, v.Signal.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"signal":`, v.Signal.V, v.Signal.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
@@ -10791,8 +8810,7 @@ func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalExitStatus{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10805,10 +8823,7 @@ func (v *TerminalExitStatus) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalExitStatus) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalExitStatus) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -10826,20 +8841,12 @@ func (v *TerminalSize) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Rows = uint16(d.Int(0, 65535))
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "cols", "rows")
-	}
+	d.Need(m, seen, 0x3, "cols rows")
 	v.Extra = x.Text()
 }
 
@@ -10848,10 +8855,7 @@ func (v *TerminalSize) appendMembers(b []byte) []byte {
 	b = jx.AppendUint(b, uint64(v.Cols))
 	b = append(jx.Comma(b), `"rows":`...)
 	b = jx.AppendUint(b, uint64(v.Rows))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cols rows _meta")
 }
 
@@ -10861,8 +8865,7 @@ func (v *TerminalSize) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalSize{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10875,10 +8878,7 @@ func (v *TerminalSize) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalSize) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalSize) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10899,13 +8899,7 @@ func (v *TerminalCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10918,10 +8912,7 @@ func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
@@ -10931,8 +8922,7 @@ func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -10945,10 +8935,7 @@ func (v *TerminalCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -10959,13 +8946,7 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -10974,10 +8955,7 @@ func (v *TerminalCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -10987,8 +8965,7 @@ func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalCancelCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11097,9 +9074,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "terminalId")
-	}
+	d.Need(m, seen, 0x1, "terminalId")
 	v.Extra = x.Text()
 }
 
@@ -11171,8 +9146,7 @@ func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11185,10 +9159,7 @@ func (v *TerminalUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11206,20 +9177,12 @@ func (v *TerminalOutputChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Data = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "terminalId", "data")
-	}
+	d.Need(m, seen, 0x3, "terminalId data")
 	v.Extra = x.Text()
 }
 
@@ -11228,10 +9191,7 @@ func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.TerminalID))
 	b = append(jx.Comma(b), `"data":`...)
 	b = jx.AppendString(b, v.Data)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminalId data _meta")
 }
 
@@ -11241,8 +9201,7 @@ func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalOutputChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11255,10 +9214,7 @@ func (v *TerminalOutputChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v TerminalOutputChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11275,9 +9231,7 @@ func (v *PlanUpdateContentOther) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "planId")
-	}
+	d.Need(m, seen, 0x1, "planId")
 	v.Raw = x.Text()
 }
 
@@ -11296,8 +9250,7 @@ func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11312,10 +9265,7 @@ func (v *PlanUpdateContentOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanUpdateContentOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11336,20 +9286,12 @@ func (v *PlanEntry) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "content", "priority", "status")
-	}
+	d.Need(m, seen, 0x7, "content priority status")
 	v.Extra = x.Text()
 }
 
@@ -11360,10 +9302,7 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Priority))
 	b = append(jx.Comma(b), `"status":`...)
 	b = jx.AppendString(b, string(v.Status))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
@@ -11373,8 +9312,7 @@ func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanEntry{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11387,10 +9325,7 @@ func (v *PlanEntry) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanEntry) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanEntry) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11420,20 +9355,12 @@ func (v *PlanItems) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "planId", "entries")
-	}
+	d.Need(m, seen, 0x3, "planId entries")
 	v.Extra = x.Text()
 }
 
@@ -11449,10 +9376,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 		b = v.Entries[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
@@ -11462,8 +9386,7 @@ func (v *PlanItems) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanItems{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11476,10 +9399,7 @@ func (v *PlanItems) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanItems) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanItems) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11497,20 +9417,12 @@ func (v *PlanFile) decode(d *jx.Dec, outer *jx.Outer) {
 			v.URI = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "planId", "uri")
-	}
+	d.Need(m, seen, 0x3, "planId uri")
 	v.Extra = x.Text()
 }
 
@@ -11519,10 +9431,7 @@ func (v *PlanFile) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.PlanID))
 	b = append(jx.Comma(b), `"uri":`...)
 	b = jx.AppendString(b, v.URI)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId uri _meta")
 }
 
@@ -11532,8 +9441,7 @@ func (v *PlanFile) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanFile{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11546,10 +9454,7 @@ func (v *PlanFile) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanFile) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanFile) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11567,20 +9472,12 @@ func (v *PlanMarkdown) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "planId", "content")
-	}
+	d.Need(m, seen, 0x3, "planId content")
 	v.Extra = x.Text()
 }
 
@@ -11589,10 +9486,7 @@ func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.PlanID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = jx.AppendString(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId content _meta")
 }
 
@@ -11602,8 +9496,7 @@ func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanMarkdown{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11616,10 +9509,7 @@ func (v *PlanMarkdown) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanMarkdown) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanMarkdown) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11634,30 +9524,19 @@ func (v *PlanUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Plan = decodePlanUpdateContent(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "plan")
-	}
+	d.Need(m, seen, 0x1, "plan")
 	v.Extra = x.Text()
 }
 
 func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"plan":`...)
 	b = AppendPlanUpdateContent(b, v.Plan)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
@@ -11667,8 +9546,7 @@ func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11681,10 +9559,7 @@ func (v *PlanUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11699,30 +9574,19 @@ func (v *PlanRemoved) decode(d *jx.Dec, outer *jx.Outer) {
 			v.PlanID = PlanID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "planId")
-	}
+	d.Need(m, seen, 0x1, "planId")
 	v.Extra = x.Text()
 }
 
 func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"planId":`...)
 	b = jx.AppendString(b, string(v.PlanID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "planId _meta")
 }
 
@@ -11732,8 +9596,7 @@ func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PlanRemoved{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11746,10 +9609,7 @@ func (v *PlanRemoved) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PlanRemoved) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PlanRemoved) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -11776,20 +9636,12 @@ func (v *AvailableCommandsUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "availableCommands")
-	}
+	d.Need(m, seen, 0x1, "availableCommands")
 	v.Extra = x.Text()
 }
 
@@ -11803,10 +9655,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 		b = AppendAvailableCommand(b, v.AvailableCommands[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
@@ -11816,8 +9665,7 @@ func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AvailableCommandsUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11860,20 +9708,12 @@ func (v *ConfigOptionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "configOptions")
-	}
+	d.Need(m, seen, 0x1, "configOptions")
 	v.Extra = x.Text()
 }
 
@@ -11887,10 +9727,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 		b = v.ConfigOptions[i].AppendJSON(b)
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
@@ -11900,8 +9737,7 @@ func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ConfigOptionUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -11914,10 +9750,7 @@ func (v *ConfigOptionUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ConfigOptionUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12006,8 +9839,7 @@ func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionInfoUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12020,10 +9852,7 @@ func (v *SessionInfoUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionInfoUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12041,20 +9870,12 @@ func (v *Cost) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Currency = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "amount", "currency")
-	}
+	d.Need(m, seen, 0x3, "amount currency")
 	v.Extra = x.Text()
 }
 
@@ -12063,10 +9884,7 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	b = jx.AppendFloat(b, v.Amount)
 	b = append(jx.Comma(b), `"currency":`...)
 	b = jx.AppendString(b, v.Currency)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
@@ -12076,8 +9894,7 @@ func (v *Cost) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Cost{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12090,10 +9907,7 @@ func (v *Cost) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Cost) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Cost) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12123,20 +9937,12 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "used", "size")
-	}
+	d.Need(m, seen, 0x3, "used size")
 	v.Extra = x.Text()
 }
 
@@ -12153,10 +9959,7 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cost":`...)
 		b = v.Cost.V.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
@@ -12166,8 +9969,7 @@ func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UsageUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12180,10 +9982,7 @@ func (v *UsageUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v UsageUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v UsageUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12201,30 +10000,15 @@ func (v *Notice) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Description.V = d.Str()
-				v.Description.OK = true
-				if d.Failed() && d.Recover(mk) {
-					v.Description = acp.Opt[string]{}
-				}
-			}
+			v.Description.V, v.Description.OK = jx.OptStr[string](d, jx.Null|jx.Forgive)
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "severity", "title")
-	}
+	d.Need(m, seen, 0x3, "severity title")
 	v.Extra = x.Text()
 }
 
@@ -12233,14 +10017,8 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.Severity))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Description.OK {
-		b = append(jx.Comma(b), `"description":`...)
-		b = jx.AppendString(b, v.Description.V)
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
@@ -12250,8 +10028,7 @@ func (v *Notice) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = Notice{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12264,10 +10041,7 @@ func (v *Notice) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v Notice) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v Notice) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12335,9 +10109,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "compactionId", "status")
-	}
+	d.Need(m, seen, 0x3, "compactionId status")
 	v.Extra = x.Text()
 }
 
@@ -12386,8 +10158,7 @@ func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12400,10 +10171,7 @@ func (v *CompactionUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12421,20 +10189,12 @@ func (v *CompactionSummaryChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "compactionId", "content")
-	}
+	d.Need(m, seen, 0x3, "compactionId content")
 	v.Extra = x.Text()
 }
 
@@ -12443,10 +10203,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.CompactionID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
@@ -12456,8 +10213,7 @@ func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompactionSummaryChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12470,10 +10226,7 @@ func (v *CompactionSummaryChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CompactionSummaryChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -12494,13 +10247,7 @@ func (v *SubagentSessionCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12513,10 +10260,7 @@ func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"cancel":`...)
 		b = v.Cancel.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
@@ -12526,8 +10270,7 @@ func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SubagentSessionCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12554,13 +10297,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -12569,10 +10306,7 @@ func (v *SessionCancelCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -12582,8 +10316,7 @@ func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionCancelCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12700,9 +10433,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
@@ -12781,8 +10512,7 @@ func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SubagentUpdate{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12795,10 +10525,7 @@ func (v *SubagentUpdate) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SubagentUpdate) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SubagentUpdate) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -12899,9 +10626,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "messageId")
-	}
+	d.Need(m, seen, 0x1, "messageId")
 	v.Extra = x.Text()
 }
 
@@ -12972,8 +10697,7 @@ func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionMessage{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -12986,10 +10710,7 @@ func (v *SessionMessage) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionMessage) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionMessage) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13007,20 +10728,12 @@ func (v *SessionMessageChunk) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Content = decodeContentBlock(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "messageId", "content")
-	}
+	d.Need(m, seen, 0x3, "messageId content")
 	v.Extra = x.Text()
 }
 
@@ -13029,10 +10742,7 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.MessageID))
 	b = append(jx.Comma(b), `"content":`...)
 	b = AppendContentBlock(b, v.Content)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
@@ -13042,8 +10752,7 @@ func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionMessageChunk{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13056,10 +10765,7 @@ func (v *SessionMessageChunk) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionMessageChunk) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionMessageChunk) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13074,30 +10780,19 @@ func (v *CompleteElicitationNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ElicitationID = ElicitationID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "elicitationId")
-	}
+	d.Need(m, seen, 0x1, "elicitationId")
 	v.Extra = x.Text()
 }
 
 func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"elicitationId":`...)
 	b = jx.AppendString(b, string(v.ElicitationID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
@@ -13107,8 +10802,7 @@ func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CompleteElicitationNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13160,20 +10854,12 @@ func (v *AuthStatusUpdateNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "state")
-	}
+	d.Need(m, seen, 0x1, "state")
 	v.Extra = x.Text()
 }
 
@@ -13191,10 +10877,7 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
@@ -13204,8 +10887,7 @@ func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthStatusUpdateNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13232,8 +10914,7 @@ func (v *ExtNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ExtNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13245,10 +10926,7 @@ func (v *ExtNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ExtNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ExtNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13276,20 +10954,12 @@ func (v *InitializeRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "protocolVersion", "info")
-	}
+	d.Need(m, seen, 0x3, "protocolVersion info")
 	v.Extra = x.Text()
 }
 
@@ -13302,10 +10972,7 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"capabilities":`...)
 		b = v.Capabilities.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities _meta")
 }
 
@@ -13315,8 +10982,7 @@ func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = InitializeRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13329,10 +10995,7 @@ func (v *InitializeRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v InitializeRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v InitializeRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13363,13 +11026,7 @@ func (v *ClientCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13386,10 +11043,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"elicitation":`...)
 		b = v.Elicitation.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "auth elicitation _meta")
 }
 
@@ -13399,8 +11053,7 @@ func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ClientCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13413,10 +11066,7 @@ func (v *ClientCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ClientCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ClientCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13437,13 +11087,7 @@ func (v *ClientAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13456,10 +11100,7 @@ func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"terminal":`...)
 		b = v.Terminal.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
@@ -13469,8 +11110,7 @@ func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ClientAuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13483,10 +11123,7 @@ func (v *ClientAuthCapabilities) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ClientAuthCapabilities) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13497,13 +11134,7 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13512,10 +11143,7 @@ func (v *TerminalAuthCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -13525,8 +11153,7 @@ func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = TerminalAuthCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13573,13 +11200,7 @@ func (v *ElicitationCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13596,10 +11217,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"url":`...)
 		b = v.URL.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
@@ -13609,8 +11227,7 @@ func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13637,13 +11254,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13652,10 +11263,7 @@ func (v *ElicitationFormCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -13665,8 +11273,7 @@ func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationFormCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13693,13 +11300,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13708,10 +11309,7 @@ func (v *ElicitationURLCapabilities) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -13721,8 +11319,7 @@ func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationURLCapabilities{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13753,30 +11350,19 @@ func (v *LoginAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MethodID = AuthMethodID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "methodId")
-	}
+	d.Need(m, seen, 0x1, "methodId")
 	v.Extra = x.Text()
 }
 
 func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"methodId":`...)
 	b = jx.AppendString(b, string(v.MethodID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
@@ -13786,8 +11372,7 @@ func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LoginAuthRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13800,10 +11385,7 @@ func (v *LoginAuthRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LoginAuthRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LoginAuthRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -13814,13 +11396,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -13829,10 +11405,7 @@ func (v *ListProvidersRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -13842,8 +11415,7 @@ func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListProvidersRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13856,10 +11428,7 @@ func (v *ListProvidersRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListProvidersRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListProvidersRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13894,20 +11463,12 @@ func (v *SetProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "providerId", "apiType", "baseUrl")
-	}
+	d.Need(m, seen, 0x7, "providerId apiType baseUrl")
 	v.Extra = x.Text()
 }
 
@@ -13929,10 +11490,7 @@ func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 		}
 		b = append(b, '}')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "providerId apiType baseUrl headers _meta")
 }
 
@@ -13942,8 +11500,7 @@ func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetProviderRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -13956,10 +11513,7 @@ func (v *SetProviderRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetProviderRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetProviderRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -13974,30 +11528,19 @@ func (v *DisableProviderRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ProviderID = ProviderID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "providerId")
-	}
+	d.Need(m, seen, 0x1, "providerId")
 	v.Extra = x.Text()
 }
 
 func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"providerId":`...)
 	b = jx.AppendString(b, string(v.ProviderID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "providerId _meta")
 }
 
@@ -14007,8 +11550,7 @@ func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DisableProviderRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14021,10 +11563,7 @@ func (v *DisableProviderRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DisableProviderRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DisableProviderRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14035,13 +11574,7 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -14050,10 +11583,7 @@ func (v *LogoutAuthRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -14063,8 +11593,7 @@ func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = LogoutAuthRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14077,10 +11606,7 @@ func (v *LogoutAuthRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v LogoutAuthRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14091,13 +11617,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -14106,10 +11626,7 @@ func (v *AuthStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -14119,8 +11636,7 @@ func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = AuthStatusRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14133,10 +11649,7 @@ func (v *AuthStatusRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v AuthStatusRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v AuthStatusRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14151,17 +11664,7 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []AbsolutePath{}
-					for d.More(']') {
-						var e AbsolutePath
-						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[AbsolutePath](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -14183,20 +11686,12 @@ func (v *NewSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "cwd")
-	}
+	d.Need(m, seen, 0x1, "cwd")
 	v.Extra = x.Text()
 }
 
@@ -14229,10 +11724,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
@@ -14242,8 +11734,7 @@ func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = NewSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14256,10 +11747,7 @@ func (v *NewSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v NewSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v NewSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14284,8 +11772,7 @@ func (v *MCPServerOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14300,10 +11787,7 @@ func (v *MCPServerOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14321,20 +11805,12 @@ func (v *HTTPHeader) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Value = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "value")
-	}
+	d.Need(m, seen, 0x3, "name value")
 	v.Extra = x.Text()
 }
 
@@ -14343,10 +11819,7 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"value":`...)
 	b = jx.AppendString(b, v.Value)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
@@ -14356,8 +11829,7 @@ func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = HTTPHeader{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14370,10 +11842,7 @@ func (v *HTTPHeader) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v HTTPHeader) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v HTTPHeader) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14404,20 +11873,12 @@ func (v *MCPServerHTTP) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "url")
-	}
+	d.Need(m, seen, 0x3, "name url")
 	v.Extra = x.Text()
 }
 
@@ -14437,10 +11898,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
@@ -14450,8 +11908,7 @@ func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerHTTP{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14464,10 +11921,7 @@ func (v *MCPServerHTTP) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerHTTP) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerHTTP) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14485,20 +11939,12 @@ func (v *MCPServerACP) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ServerID = MCPServerACPID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "serverId")
-	}
+	d.Need(m, seen, 0x3, "name serverId")
 	v.Extra = x.Text()
 }
 
@@ -14507,10 +11953,7 @@ func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, v.Name)
 	b = append(jx.Comma(b), `"serverId":`...)
 	b = jx.AppendString(b, string(v.ServerID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name serverId _meta")
 }
 
@@ -14520,8 +11963,7 @@ func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerACP{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14534,10 +11976,7 @@ func (v *MCPServerACP) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerACP) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerACP) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14555,17 +11994,7 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Command = AbsolutePath(d.Str())
 		case "args":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.Args = []string{}
-					for d.More(']') {
-						var e string
-						e = d.Str()
-						v.Args = append(jx.Grow(d, v.Args, list), e)
-					}
-				}
-			}
+			v.Args = jx.Strs[string](d, jx.Null)
 		case "env":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -14581,20 +12010,12 @@ func (v *MCPServerStdio) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "name", "command")
-	}
+	d.Need(m, seen, 0x3, "name command")
 	v.Extra = x.Text()
 }
 
@@ -14625,10 +12046,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 		}
 		b = append(b, ']')
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
@@ -14638,8 +12056,7 @@ func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPServerStdio{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14652,10 +12069,7 @@ func (v *MCPServerStdio) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPServerStdio) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPServerStdio) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14681,20 +12095,12 @@ func (v *SystemPrompt) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "mode", "content")
-	}
+	d.Need(m, seen, 0x3, "mode content")
 	v.Extra = x.Text()
 }
 
@@ -14710,10 +12116,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Content[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "mode content _meta")
 }
 
@@ -14723,8 +12126,7 @@ func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SystemPrompt{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14737,10 +12139,7 @@ func (v *SystemPrompt) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SystemPrompt) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SystemPrompt) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -14751,16 +12150,10 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "cwd":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				v.Cwd.V = AbsolutePath(d.Str())
-				v.Cwd.OK = true
-			}
+			v.Cwd.V, v.Cwd.OK = jx.OptStr[AbsolutePath](d, jx.Null)
 		case "cursor":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				v.Cursor.V = SessionListCursor(d.Str())
-				v.Cursor.OK = true
-			}
+			v.Cursor.V, v.Cursor.OK = jx.OptStr[SessionListCursor](d, jx.Null)
 		case "archived":
 			seen = d.Once(seen, 0x4)
 			if !d.Null() {
@@ -14769,13 +12162,7 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x8)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -14784,22 +12171,10 @@ func (v *ListSessionsRequest) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
-	if v.Cwd.OK {
-		b = append(jx.Comma(b), `"cwd":`...)
-		b = jx.AppendString(b, string(v.Cwd.V))
-	}
-	if v.Cursor.OK {
-		b = append(jx.Comma(b), `"cursor":`...)
-		b = jx.AppendString(b, string(v.Cursor.V))
-	}
-	if v.Archived.OK {
-		b = append(jx.Comma(b), `"archived":`...)
-		b = jx.AppendString(b, string(v.Archived.V))
-	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendOptStr(b, `"cwd":`, string(v.Cwd.V), v.Cwd.OK)
+	b = jx.AppendOptStr(b, `"cursor":`, string(v.Cursor.V), v.Cursor.OK)
+	b = jx.AppendOptStr(b, `"archived":`, string(v.Archived.V), v.Archived.OK)
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "cwd cursor archived _meta")
 }
 
@@ -14809,8 +12184,7 @@ func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ListSessionsRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14823,10 +12197,7 @@ func (v *ListSessionsRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ListSessionsRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ListSessionsRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14841,30 +12212,19 @@ func (v *DeleteSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -14874,8 +12234,7 @@ func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = DeleteSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -14888,10 +12247,7 @@ func (v *DeleteSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v DeleteSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -14909,17 +12265,7 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []AbsolutePath{}
-					for d.More(']') {
-						var e AbsolutePath
-						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[AbsolutePath](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -14941,20 +12287,12 @@ func (v *ForkSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x20)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -14989,10 +12327,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
@@ -15002,8 +12337,7 @@ func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ForkSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15016,10 +12350,7 @@ func (v *ForkSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ForkSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ForkSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15034,30 +12365,19 @@ func (v *ArchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -15067,8 +12387,7 @@ func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ArchiveSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15081,10 +12400,7 @@ func (v *ArchiveSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ArchiveSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15099,30 +12415,19 @@ func (v *UnarchiveSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -15132,8 +12437,7 @@ func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = UnarchiveSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15164,30 +12468,19 @@ func (v *SessionStatusRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -15197,8 +12490,7 @@ func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SessionStatusRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15211,10 +12503,7 @@ func (v *SessionStatusRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SessionStatusRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SessionStatusRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15232,20 +12521,12 @@ func (v *SetSessionTitleRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Title = d.Str()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "title")
-	}
+	d.Need(m, seen, 0x3, "sessionId title")
 	v.Extra = x.Text()
 }
 
@@ -15254,10 +12535,7 @@ func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"title":`...)
 	b = jx.AppendString(b, v.Title)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId title _meta")
 }
 
@@ -15267,8 +12545,7 @@ func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionTitleRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15281,10 +12558,7 @@ func (v *SetSessionTitleRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v SetSessionTitleRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15302,17 +12576,7 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Cwd = AbsolutePath(d.Str())
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				if d.Array() {
-					list := d.Mark()
-					v.AdditionalDirectories = []AbsolutePath{}
-					for d.More(']') {
-						var e AbsolutePath
-						e = AbsolutePath(d.Str())
-						v.AdditionalDirectories = append(jx.Grow(d, v.AdditionalDirectories, list), e)
-					}
-				}
-			}
+			v.AdditionalDirectories = jx.Strs[AbsolutePath](d, jx.Null)
 		case "mcpServers":
 			seen = d.Once(seen, 0x8)
 			if !d.Null() {
@@ -15339,20 +12603,12 @@ func (v *ResumeSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "cwd")
-	}
+	d.Need(m, seen, 0x3, "sessionId cwd")
 	v.Extra = x.Text()
 }
 
@@ -15391,10 +12647,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"systemPrompt":`...)
 		b = v.SystemPrompt.AppendJSON(b)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt _meta")
 }
 
@@ -15404,8 +12657,7 @@ func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ResumeSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15418,10 +12670,7 @@ func (v *ResumeSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ResumeSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReplayFromOther) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15446,8 +12695,7 @@ func (v *ReplayFromOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15462,10 +12710,7 @@ func (v *ReplayFromOther) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReplayFromOther) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReplayFromOther) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 	if !d.ObjIn(outer) {
 		return
@@ -15476,13 +12721,7 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -15491,10 +12730,7 @@ func (v *ReplayFromStart) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *ReplayFromStart) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -15504,8 +12740,7 @@ func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ReplayFromStart{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15518,10 +12753,7 @@ func (v *ReplayFromStart) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ReplayFromStart) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ReplayFromStart) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15536,30 +12768,19 @@ func (v *CloseSessionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -15569,8 +12790,7 @@ func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CloseSessionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15583,10 +12803,7 @@ func (v *CloseSessionRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CloseSessionRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CloseSessionRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15604,20 +12821,12 @@ func (v *CancelToolCallRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ToolCallID = ToolCallID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "toolCallId")
-	}
+	d.Need(m, seen, 0x3, "sessionId toolCallId")
 	v.Extra = x.Text()
 }
 
@@ -15626,10 +12835,7 @@ func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"toolCallId":`...)
 	b = jx.AppendString(b, string(v.ToolCallID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId _meta")
 }
 
@@ -15639,8 +12845,7 @@ func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelToolCallRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15653,10 +12858,7 @@ func (v *CancelToolCallRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelToolCallRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -15674,20 +12876,12 @@ func (v *CancelTerminalRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "terminalId")
-	}
+	d.Need(m, seen, 0x3, "sessionId terminalId")
 	v.Extra = x.Text()
 }
 
@@ -15696,10 +12890,7 @@ func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"terminalId":`...)
 	b = jx.AppendString(b, string(v.TerminalID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
@@ -15709,8 +12900,7 @@ func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelTerminalRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15723,10 +12913,7 @@ func (v *CancelTerminalRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v CancelTerminalRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.Obj() {
@@ -15743,20 +12930,12 @@ func (v *SetSessionConfigOptionRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ConfigID = SessionConfigID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "configId")
-	}
+	d.Need(m, seen, 0x3, "sessionId configId")
 	if d.Failed() {
 		return
 	}
@@ -15772,10 +12951,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.SessionID))
 	b = append(jx.Comma(b), `"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
 }
 
@@ -15785,8 +12961,7 @@ func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15819,9 +12994,7 @@ func (v *SetSessionConfigOptionRequestID) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Extra = x.Text()
 }
 
@@ -15837,8 +13010,7 @@ func (v *SetSessionConfigOptionRequestID) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestID{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15871,9 +13043,7 @@ func (v *SetSessionConfigOptionRequestBoolean) decode(d *jx.Dec, outer *jx.Outer
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Extra = x.Text()
 }
 
@@ -15889,8 +13059,7 @@ func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SetSessionConfigOptionRequestBoolean{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15923,9 +13092,7 @@ func (v *SetSessionConfigOptionRequestOther) decode(d *jx.Dec, outer *jx.Outer) 
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "value")
-	}
+	d.Need(m, seen, 0x1, "value")
 	v.Raw = x.Text()
 }
 
@@ -15944,8 +13111,7 @@ func (v *SetSessionConfigOptionRequestOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -15989,20 +13155,12 @@ func (v *PromptRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "sessionId", "prompt")
-	}
+	d.Need(m, seen, 0x3, "sessionId prompt")
 	v.Extra = x.Text()
 }
 
@@ -16018,10 +13176,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 		b = AppendContentBlock(b, v.Prompt[i])
 	}
 	b = append(b, ']')
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
@@ -16031,8 +13186,7 @@ func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = PromptRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16045,10 +13199,7 @@ func (v *PromptRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v PromptRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v PromptRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16063,30 +13214,19 @@ func (v *RequestPermissionResponse) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Outcome = decodeRequestPermissionOutcome(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "outcome")
-	}
+	d.Need(m, seen, 0x1, "outcome")
 	v.Extra = x.Text()
 }
 
 func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"outcome":`...)
 	b = AppendRequestPermissionOutcome(b, v.Outcome)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
@@ -16096,8 +13236,7 @@ func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = RequestPermissionResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16138,8 +13277,7 @@ func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16168,13 +13306,7 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
@@ -16183,10 +13315,7 @@ func (v *CancelledPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
@@ -16196,8 +13325,7 @@ func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelledPermissionOutcome{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16228,30 +13356,19 @@ func (v *SelectedPermissionOutcome) decode(d *jx.Dec, outer *jx.Outer) {
 			v.OptionID = PermissionOptionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "optionId")
-	}
+	d.Need(m, seen, 0x1, "optionId")
 	v.Extra = x.Text()
 }
 
 func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"optionId":`...)
 	b = jx.AppendString(b, string(v.OptionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
@@ -16261,8 +13378,7 @@ func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = SelectedPermissionOutcome{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16289,13 +13405,7 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "_meta":
 			seen = d.Once(seen, 0x1)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			d.Skip()
 		}
@@ -16311,10 +13421,7 @@ func (v *CreateElicitationResponse) decode(d *jx.Dec, outer *jx.Outer) {
 var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
 }
 
@@ -16324,8 +13431,7 @@ func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16363,8 +13469,7 @@ func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponseDecline{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16402,8 +13507,7 @@ func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CreateElicitationResponseCancel{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16444,8 +13548,7 @@ func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	tag, _ := d.TagIn(&o)
 	v.Tag = string(tag)
 	v.decode(&d, &o)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16516,8 +13619,7 @@ func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ElicitationAcceptAction{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16548,30 +13650,19 @@ func (v *MessageMCPResponseResult) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Result = d.Raw()
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "result")
-	}
+	d.Need(m, seen, 0x1, "result")
 	v.Extra = x.Text()
 }
 
 func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"result":`...)
 	b = jx.AppendRaw(b, v.Result)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "result _meta")
 }
 
@@ -16581,8 +13672,7 @@ func (v *MessageMCPResponseResult) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MessageMCPResponseResult{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16613,30 +13703,19 @@ func (v *MessageMCPResponseError) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Error.decode(d, nil)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "error")
-	}
+	d.Need(m, seen, 0x1, "error")
 	v.Extra = x.Text()
 }
 
 func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"error":`...)
 	b = v.Error.AppendJSON(b)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "error _meta")
 }
 
@@ -16646,8 +13725,7 @@ func (v *MessageMCPResponseError) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MessageMCPResponseError{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16686,9 +13764,7 @@ func (v *MCPError) decode(d *jx.Dec, outer *jx.Outer) {
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x3 != 0x3 {
-		d.Missing(m, seen, "code", "message")
-	}
+	d.Need(m, seen, 0x3, "code message")
 	v.Extra = x.Text()
 }
 
@@ -16710,8 +13786,7 @@ func (v *MCPError) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MCPError{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16724,10 +13799,7 @@ func (v *MCPError) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MCPError) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MCPError) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16742,30 +13814,19 @@ func (v *CancelSessionNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "sessionId")
-	}
+	d.Need(m, seen, 0x1, "sessionId")
 	v.Extra = x.Text()
 }
 
 func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"sessionId":`...)
 	b = jx.AppendString(b, string(v.SessionID))
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
@@ -16775,8 +13836,7 @@ func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelSessionNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16818,20 +13878,12 @@ func (v *MessageMCPNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x7 != 0x7 {
-		d.Missing(m, seen, "serverId", "requestId", "method")
-	}
+	d.Need(m, seen, 0x7, "serverId requestId method")
 	v.Extra = x.Text()
 }
 
@@ -16846,10 +13898,7 @@ func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"params":`...)
 		b = jx.AppendRawObject(b, v.Params)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
@@ -16859,8 +13908,7 @@ func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = MessageMCPNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16873,10 +13921,7 @@ func (v *MessageMCPNotification) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v MessageMCPNotification) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v MessageMCPNotification) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -16891,30 +13936,19 @@ func (v *CancelRequestNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			d.Unmarshal(&v.RequestID)
 		case "_meta":
 			seen = d.Once(seen, 0x2)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "requestId")
-	}
+	d.Need(m, seen, 0x1, "requestId")
 	v.Extra = x.Text()
 }
 
 func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestId":`...)
 	b = v.RequestID.AppendJSON(b)
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
@@ -16924,8 +13958,7 @@ func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = CancelRequestNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -16959,20 +13992,12 @@ func (v *ProxySuccessorRequest) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Params = d.Raw()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "method")
-	}
+	d.Need(m, seen, 0x1, "method")
 	v.Extra = x.Text()
 }
 
@@ -16983,10 +14008,7 @@ func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"params":`...)
 		b = jx.AppendRaw(b, v.Params)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
@@ -16996,8 +14018,7 @@ func (v *ProxySuccessorRequest) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProxySuccessorRequest{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -17010,10 +14031,7 @@ func (v *ProxySuccessorRequest) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProxySuccessorRequest) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
@@ -17024,8 +14042,7 @@ func (v *ProxySuccessorResponse) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProxySuccessorResponse{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.
@@ -17037,10 +14054,7 @@ func (v *ProxySuccessorResponse) AppendJSON(b []byte) []byte {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) {
-	return jx.Marshaled(v.AppendJSON(nil))
-}
-
+func (v ProxySuccessorResponse) MarshalJSON() ([]byte, error) { return jx.Marshaled(v.AppendJSON(nil)) }
 func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	m := d.Mark()
 	if !d.ObjIn(outer) {
@@ -17058,20 +14072,12 @@ func (v *ProxySuccessorNotification) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Params = d.Raw()
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if !d.Null() {
-				mk := d.Mark()
-				v.Meta = d.RawObject()
-				if d.Failed() && d.Recover(mk) {
-					v.Meta = nil
-				}
-			}
+			v.Meta = d.Meta()
 		default:
 			x.Add(d, k, outer)
 		}
 	}
-	if seen&0x1 != 0x1 {
-		d.Missing(m, seen, "method")
-	}
+	d.Need(m, seen, 0x1, "method")
 	v.Extra = x.Text()
 }
 
@@ -17082,10 +14088,7 @@ func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 		b = append(jx.Comma(b), `"params":`...)
 		b = jx.AppendRaw(b, v.Params)
 	}
-	if v.Meta != nil {
-		b = append(jx.Comma(b), `"_meta":`...)
-		b = jx.AppendRawObject(b, v.Meta)
-	}
+	b = jx.AppendMeta(b, v.Meta)
 	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
@@ -17095,8 +14098,7 @@ func (v *ProxySuccessorNotification) UnmarshalJSON(b []byte) error {
 	d.Reset(b)
 	*v = ProxySuccessorNotification{}
 	v.decode(&d, nil)
-	d.End()
-	return d.Err()
+	return d.Close()
 }
 
 // AppendJSON appends v as JSON text.

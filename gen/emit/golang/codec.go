@@ -37,7 +37,7 @@ func (g *gen) jsonMethods(f *jen.File, s structType) {
 		decode = []jen.Code{line("v.decode(&d, &o)")}
 	}
 	f.Add(method(n, "UnmarshalJSON").Params(bytesParam()).Error().Block(
-		append(append(start, decode...), line("d.End()"), line("return d.Err()"))...))
+		append(append(start, decode...), line("return d.Close()"))...))
 	comment(f, "AppendJSON appends v as JSON text.")
 	var body []jen.Code
 	switch {
@@ -52,8 +52,7 @@ func (g *gen) jsonMethods(f *jen.File, s structType) {
 	}
 	f.Add(method(n, "AppendJSON").Params(bytesParam()).Index().Byte().Block(body...))
 	comment(f, "MarshalJSON implements json.Marshaler.")
-	f.Func().Params(jen.Id("v").Id(n)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
-		line("return %s(v.AppendJSON(nil))", g.in("Marshaled")))
+	f.Add(line("func (v %s) MarshalJSON() ([]byte, error) { return %s(v.AppendJSON(nil)) }", n, g.in("Marshaled")))
 }
 
 // appendNil emits what stands for a nil pointer: null where it is a result that

@@ -52,7 +52,7 @@ func (g *gen) decodeStruct(f *jen.File, s structType) {
 	body = append(body, block(line("for k, more := d.Next(); more; k, more = d.Next()"), loop))
 	if len(required) > 0 {
 		mask := uint64(1)<<len(required) - 1
-		body = append(body, block(line("if seen&%#x != %#x", mask, mask), line("d.Missing(m, seen, %s)", quoted(required))))
+		body = append(body, line("d.Need(m, seen, %#x, %q)", mask, strings.Join(required, " ")))
 	}
 	if s.extra() != "" {
 		body = append(body, line("v.%s = x.Text()", s.extra()))
@@ -105,6 +105,9 @@ func quoted(names []string) string {
 // for values that do not fit.
 func (g *gen) decodeMember(m *ir.Field) []jen.Code {
 	x := "v." + fieldName(m.Wire)
+	if do := g.decodeByHelper(x, m); do != nil {
+		return []jen.Code{do}
+	}
 	var do []jen.Code
 	value := x
 	switch g.shapeOf(m) {
@@ -137,6 +140,50 @@ func (g *gen) decodeMember(m *ir.Field) []jen.Code {
 		return []jen.Code{jen.Block(do...)}
 	}
 	return do
+}
+
+// decodeByHelper emits the one line that reads a member of a shape so common
+// that package jx has a function for it; nil for all others.
+func (g *gen) decodeByHelper(x string, m *ir.Field) jen.Code {
+	null := m.Presence == ir.Nullable || m.OnNull
+	if m.Presence == ir.Patch || len(g.decodeLimits(m, x)) > 0 {
+		return nil
+	}
+	shape := g.shapeOf(m)
+	var policy []jen.Code
+	for _, p := range []struct {
+		on   bool
+		name string
+	}{{null, "Null"}, {m.OnError, "Forgive"}, {m.SkipInvalid, "Skip"}} {
+		if p.on {
+			policy = append(policy, g.in(p.name))
+		}
+	}
+	if len(policy) == 0 {
+		policy = append(policy, line("0"))
+	}
+	bits := jen.Add(policy[0])
+	for _, p := range policy[1:] {
+		bits.Op("|").Add(p)
+	}
+	switch {
+	case m.Type.Prim == "meta" && m.Wire == "_meta" && null && m.OnError:
+		return line("%s = d.Meta()", x)
+	case shape == opt && m.Type.Elem == nil && g.isText(m.Type):
+		return line("%s.V, %s.OK = %s(d, %s)", x, x, g.in("OptStr").Types(g.typeOf(m.Type)), bits)
+	case shape != opt && shape != pointer && m.Type.Elem != nil && !m.Type.Map && g.isText(*m.Type.Elem):
+		return line("%s = %s(d, %s)", x, g.in("Strs").Types(g.typeOf(*m.Type.Elem)), bits)
+	}
+	return nil
+}
+
+// isText reports whether values of a type are any strings.
+func (g *gen) isText(r ir.TypeRef) bool {
+	if r.Ref == "" {
+		return r.Elem == nil && r.Prim == "string"
+	}
+	t := g.Spec.Resolve(r.Ref)
+	return t.Hand == "" && t.Kind == ir.String
 }
 
 // zero is the value of an absent member.

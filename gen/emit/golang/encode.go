@@ -66,6 +66,16 @@ func goLit(s string) string {
 
 func (g *gen) appendMember(m *ir.Field) []jen.Code {
 	x := "v." + fieldName(m.Wire)
+	switch shape := g.shapeOf(m); {
+	case shape == nilable && m.Wire == "_meta" && m.Type.Prim == "meta":
+		return []jen.Code{line("b = %s(b, %s)", g.in("AppendMeta"), x)}
+	case shape == opt && g.basic(m.Type) == "string" && m.Type.Elem == nil:
+		v := x + ".V"
+		if m.Type.Ref != "" {
+			v = "string(" + v + ")"
+		}
+		return []jen.Code{line("b = %s(b, %s, %s, %s.OK)", g.in("AppendOptStr"), rawText(nameLit(m.Wire)), rawText(v), rawText(x))}
+	}
 	put := func(value string) []jen.Code {
 		return append([]jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(nameLit(m.Wire)))}, g.appendValue(value, m.Type)...)
 	}
