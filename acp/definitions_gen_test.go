@@ -40,28 +40,29 @@ func protocolUnderTest() acptest.Protocol {
 }
 
 var underTest = acptest.Package{
+	Check: acptest.Checker(Check),
 	Definitions: map[string]acptest.Codec{
 		"AgentAuthCapabilities": acptest.Of[AgentAuthCapabilities](),
 		"AgentCapabilities":     acptest.Of[AgentCapabilities](),
 		"Annotations":           acptest.Of[Annotations](),
 		"AudioContent":          acptest.Of[AudioContent](),
 		"AuthCapabilities":      acptest.Of[AuthCapabilities](),
-		"AuthMethod":            acptest.OfUnion(DecodeAuthMethod, AppendAuthMethod, CheckAuthMethod),
+		"AuthMethod":            acptest.OfUnion(DecodeAuthMethod, AppendAuthMethod, func(v AuthMethod) any { return struct{ V AuthMethod }{v} }),
 		"AuthMethodAgent":       acptest.Of[AuthMethodAgent](),
-		"AuthMethodId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"AuthMethodId": func(b []byte) ([]byte, any, error) {
 			var v AuthMethodID
 			d := jx.New(b)
 			v = AuthMethodID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v AuthMethodID) any { return struct{ V AuthMethodID }{v} }(v), d.Err()
 		},
 		"AuthMethodTerminal":              acptest.Of[AuthMethodTerminal](),
 		"AuthenticateRequest":             acptest.Of[AuthenticateRequest](),
 		"AuthenticateResponse":            acptest.Of[AuthenticateResponse](),
 		"AvailableCommand":                acptest.Of[AvailableCommand](),
-		"AvailableCommandInput":           acptest.OfUnion(DecodeAvailableCommandInput, AppendAvailableCommandInput, CheckAvailableCommandInput),
+		"AvailableCommandInput":           acptest.OfUnion(DecodeAvailableCommandInput, AppendAvailableCommandInput, func(v AvailableCommandInput) any { return struct{ V AvailableCommandInput }{v} }),
 		"AvailableCommandsUpdate":         acptest.Of[AvailableCommandsUpdate](),
 		"BlobResourceContents":            acptest.Of[BlobResourceContents](),
 		"BooleanConfigOptionCapabilities": acptest.Of[BooleanConfigOptionCapabilities](),
@@ -73,30 +74,30 @@ var underTest = acptest.Package{
 		"CloseSessionRequest":             acptest.Of[CloseSessionRequest](),
 		"CloseSessionResponse":            acptest.Of[CloseSessionResponse](),
 		"CompactionCapabilities":          acptest.Of[CompactionCapabilities](),
-		"CompactionId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"CompactionId": func(b []byte) ([]byte, any, error) {
 			var v CompactionID
 			d := jx.New(b)
 			v = CompactionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v CompactionID) any { return struct{ V CompactionID }{v} }(v), d.Err()
 		},
-		"CompactionStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"CompactionStatus": func(b []byte) ([]byte, any, error) {
 			var v CompactionStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v CompactionStatus) any { return struct{ V CompactionStatus }{v} }(v), d.Err()
 		},
 		"CompactionSummaryChunk":          acptest.Of[CompactionSummaryChunk](),
 		"CompactionUpdate":                acptest.Of[CompactionUpdate](),
 		"CompleteElicitationNotification": acptest.Of[CompleteElicitationNotification](),
 		"ConfigOptionUpdate":              acptest.Of[ConfigOptionUpdate](),
 		"Content":                         acptest.Of[Content](),
-		"ContentBlock":                    acptest.OfUnion(DecodeContentBlock, AppendContentBlock, CheckContentBlock),
+		"ContentBlock":                    acptest.OfUnion(DecodeContentBlock, AppendContentBlock, func(v ContentBlock) any { return struct{ V ContentBlock }{v} }),
 		"ContentChunk":                    acptest.Of[ContentChunk](),
 		"Cost":                            acptest.Of[Cost](),
 		"CreateElicitationRequest":        acptest.Of[CreateElicitationRequest](),
@@ -109,39 +110,39 @@ var underTest = acptest.Package{
 		"Diff":                            acptest.Of[Diff](),
 		"ElicitationAcceptAction":         acptest.Of[ElicitationAcceptAction](),
 		"ElicitationCapabilities":         acptest.Of[ElicitationCapabilities](),
-		"ElicitationContentValue":         acptest.OfUnion(DecodeElicitationContentValue, AppendElicitationContentValue, CheckElicitationContentValue),
+		"ElicitationContentValue":         acptest.OfUnion(DecodeElicitationContentValue, AppendElicitationContentValue, func(v ElicitationContentValue) any { return struct{ V ElicitationContentValue }{v} }),
 		"ElicitationFormCapabilities":     acptest.Of[ElicitationFormCapabilities](),
 		"ElicitationFormMode":             acptest.Of[ElicitationFormMode](),
-		"ElicitationId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ElicitationId": func(b []byte) ([]byte, any, error) {
 			var v ElicitationID
 			d := jx.New(b)
 			v = ElicitationID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v ElicitationID) any { return struct{ V ElicitationID }{v} }(v), d.Err()
 		},
-		"ElicitationPropertySchema": acptest.OfUnion(DecodeElicitationPropertySchema, AppendElicitationPropertySchema, CheckElicitationPropertySchema),
+		"ElicitationPropertySchema": acptest.OfUnion(DecodeElicitationPropertySchema, AppendElicitationPropertySchema, func(v ElicitationPropertySchema) any { return struct{ V ElicitationPropertySchema }{v} }),
 		"ElicitationRequestScope":   acptest.Of[ElicitationRequestScope](),
 		"ElicitationSchema":         acptest.Of[ElicitationSchema](),
-		"ElicitationSchemaType": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ElicitationSchemaType": func(b []byte) ([]byte, any, error) {
 			var v ElicitationSchemaType
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of ElicitationSchemaType")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v ElicitationSchemaType) any {
+				return struct {
+					V ElicitationSchemaType `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
 		"ElicitationSessionScope":    acptest.Of[ElicitationSessionScope](),
 		"ElicitationUrlCapabilities": acptest.Of[ElicitationURLCapabilities](),
 		"ElicitationUrlMode":         acptest.Of[ElicitationURLMode](),
 		"EmbeddedResource":           acptest.Of[EmbeddedResource](),
-		"EmbeddedResourceResource":   acptest.OfUnion(DecodeEmbeddedResourceResource, AppendEmbeddedResourceResource, CheckEmbeddedResourceResource),
+		"EmbeddedResourceResource":   acptest.OfUnion(DecodeEmbeddedResourceResource, AppendEmbeddedResourceResource, func(v EmbeddedResourceResource) any { return struct{ V EmbeddedResourceResource }{v} }),
 		"EnumOption":                 acptest.Of[EnumOption](),
 		"EnvVariable":                acptest.Of[EnvVariable](),
 		"Error":                      acptest.Of[Error](),
@@ -165,238 +166,238 @@ var underTest = acptest.Package{
 		"LogoutRequest":              acptest.Of[LogoutRequest](),
 		"LogoutResponse":             acptest.Of[LogoutResponse](),
 		"McpCapabilities":            acptest.Of[MCPCapabilities](),
-		"McpServer":                  acptest.OfUnion(DecodeMCPServer, AppendMCPServer, CheckMCPServer),
+		"McpServer":                  acptest.OfUnion(DecodeMCPServer, AppendMCPServer, func(v MCPServer) any { return struct{ V MCPServer }{v} }),
 		"McpServerHttp":              acptest.Of[MCPServerHTTP](),
 		"McpServerSse":               acptest.Of[MCPServerSSE](),
 		"McpServerStdio":             acptest.Of[MCPServerStdio](),
-		"MessageId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"MessageId": func(b []byte) ([]byte, any, error) {
 			var v MessageID
 			d := jx.New(b)
 			v = MessageID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v MessageID) any { return struct{ V MessageID }{v} }(v), d.Err()
 		},
-		"MultiSelectItems":          acptest.OfUnion(DecodeMultiSelectItems, AppendMultiSelectItems, CheckMultiSelectItems),
+		"MultiSelectItems":          acptest.OfUnion(DecodeMultiSelectItems, AppendMultiSelectItems, func(v MultiSelectItems) any { return struct{ V MultiSelectItems }{v} }),
 		"MultiSelectPropertySchema": acptest.Of[MultiSelectPropertySchema](),
 		"NewSessionRequest":         acptest.Of[NewSessionRequest](),
 		"NewSessionResponse":        acptest.Of[NewSessionResponse](),
 		"Notice":                    acptest.Of[Notice](),
 		"NoticeCapabilities":        acptest.Of[NoticeCapabilities](),
-		"NoticeSeverity": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"NoticeSeverity": func(b []byte) ([]byte, any, error) {
 			var v NoticeSeverity
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v NoticeSeverity) any { return struct{ V NoticeSeverity }{v} }(v), d.Err()
 		},
 		"NumberPropertySchema": acptest.Of[NumberPropertySchema](),
 		"PermissionOption":     acptest.Of[PermissionOption](),
-		"PermissionOptionId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PermissionOptionId": func(b []byte) ([]byte, any, error) {
 			var v PermissionOptionID
 			d := jx.New(b)
 			v = PermissionOptionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v PermissionOptionID) any { return struct{ V PermissionOptionID }{v} }(v), d.Err()
 		},
-		"PermissionOptionKind": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PermissionOptionKind": func(b []byte) ([]byte, any, error) {
 			var v PermissionOptionKind
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of PermissionOptionKind")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v PermissionOptionKind) any {
+				return struct {
+					V PermissionOptionKind `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
 		"Plan":      acptest.Of[Plan](),
 		"PlanEntry": acptest.Of[PlanEntry](),
-		"PlanEntryPriority": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PlanEntryPriority": func(b []byte) ([]byte, any, error) {
 			var v PlanEntryPriority
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of PlanEntryPriority")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v PlanEntryPriority) any {
+				return struct {
+					V PlanEntryPriority `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
-		"PlanEntryStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PlanEntryStatus": func(b []byte) ([]byte, any, error) {
 			var v PlanEntryStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of PlanEntryStatus")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v PlanEntryStatus) any {
+				return struct {
+					V PlanEntryStatus `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
 		"PromptCapabilities": acptest.Of[PromptCapabilities](),
 		"PromptRequest":      acptest.Of[PromptRequest](),
 		"PromptResponse":     acptest.Of[PromptResponse](),
-		"ProtocolVersion": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ProtocolVersion": func(b []byte) ([]byte, any, error) {
 			var v ProtocolVersion
 			d := jx.New(b)
 			v = ProtocolVersion(d.Int(0, 65535))
 			d.End()
 			b = nil
 			b = jx.AppendInt(b, int64(v))
-			return b, nil, d.Err()
+			return b, func(v ProtocolVersion) any { return struct{ V ProtocolVersion }{v} }(v), d.Err()
 		},
 		"ReadTextFileRequest":       acptest.Of[ReadTextFileRequest](),
 		"ReadTextFileResponse":      acptest.Of[ReadTextFileResponse](),
 		"ReleaseTerminalRequest":    acptest.Of[ReleaseTerminalRequest](),
 		"ReleaseTerminalResponse":   acptest.Of[ReleaseTerminalResponse](),
 		"RequestId":                 acptest.Of[RequestID](),
-		"RequestPermissionOutcome":  acptest.OfUnion(DecodeRequestPermissionOutcome, AppendRequestPermissionOutcome, CheckRequestPermissionOutcome),
+		"RequestPermissionOutcome":  acptest.OfUnion(DecodeRequestPermissionOutcome, AppendRequestPermissionOutcome, func(v RequestPermissionOutcome) any { return struct{ V RequestPermissionOutcome }{v} }),
 		"RequestPermissionRequest":  acptest.Of[RequestPermissionRequest](),
 		"RequestPermissionResponse": acptest.Of[RequestPermissionResponse](),
 		"ResourceLink":              acptest.Of[ResourceLink](),
 		"ResumeSessionRequest":      acptest.Of[ResumeSessionRequest](),
 		"ResumeSessionResponse":     acptest.Of[ResumeSessionResponse](),
-		"Role": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"Role": func(b []byte) ([]byte, any, error) {
 			var v Role
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of Role")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v Role) any {
+				return struct {
+					V Role `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
 		"SelectedPermissionOutcome":                acptest.Of[SelectedPermissionOutcome](),
 		"SessionAdditionalDirectoriesCapabilities": acptest.Of[SessionAdditionalDirectoriesCapabilities](),
 		"SessionCapabilities":                      acptest.Of[SessionCapabilities](),
 		"SessionCloseCapabilities":                 acptest.Of[SessionCloseCapabilities](),
 		"SessionConfigBoolean":                     acptest.Of[SessionConfigBoolean](),
-		"SessionConfigGroupId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionConfigGroupId": func(b []byte) ([]byte, any, error) {
 			var v SessionConfigGroupID
 			d := jx.New(b)
 			v = SessionConfigGroupID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionConfigGroupID) any { return struct{ V SessionConfigGroupID }{v} }(v), d.Err()
 		},
-		"SessionConfigId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionConfigId": func(b []byte) ([]byte, any, error) {
 			var v SessionConfigID
 			d := jx.New(b)
 			v = SessionConfigID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionConfigID) any { return struct{ V SessionConfigID }{v} }(v), d.Err()
 		},
 		"SessionConfigOption": acptest.Of[SessionConfigOption](),
-		"SessionConfigOptionCategory": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionConfigOptionCategory": func(b []byte) ([]byte, any, error) {
 			var v SessionConfigOptionCategory
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionConfigOptionCategory) any { return struct{ V SessionConfigOptionCategory }{v} }(v), d.Err()
 		},
 		"SessionConfigOptionsCapabilities": acptest.Of[SessionConfigOptionsCapabilities](),
 		"SessionConfigSelect":              acptest.Of[SessionConfigSelect](),
 		"SessionConfigSelectGroup":         acptest.Of[SessionConfigSelectGroup](),
 		"SessionConfigSelectOption":        acptest.Of[SessionConfigSelectOption](),
-		"SessionConfigSelectOptions":       acptest.OfUnion(DecodeSessionConfigSelectOptions, AppendSessionConfigSelectOptions, CheckSessionConfigSelectOptions),
-		"SessionConfigValueId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionConfigSelectOptions":       acptest.OfUnion(DecodeSessionConfigSelectOptions, AppendSessionConfigSelectOptions, func(v SessionConfigSelectOptions) any { return struct{ V SessionConfigSelectOptions }{v} }),
+		"SessionConfigValueId": func(b []byte) ([]byte, any, error) {
 			var v SessionConfigValueID
 			d := jx.New(b)
 			v = SessionConfigValueID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionConfigValueID) any { return struct{ V SessionConfigValueID }{v} }(v), d.Err()
 		},
 		"SessionDeleteCapabilities": acptest.Of[SessionDeleteCapabilities](),
-		"SessionId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionId": func(b []byte) ([]byte, any, error) {
 			var v SessionID
 			d := jx.New(b)
 			v = SessionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionID) any { return struct{ V SessionID }{v} }(v), d.Err()
 		},
 		"SessionInfo":             acptest.Of[SessionInfo](),
 		"SessionInfoUpdate":       acptest.Of[SessionInfoUpdate](),
 		"SessionListCapabilities": acptest.Of[SessionListCapabilities](),
 		"SessionMode":             acptest.Of[SessionMode](),
-		"SessionModeId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionModeId": func(b []byte) ([]byte, any, error) {
 			var v SessionModeID
 			d := jx.New(b)
 			v = SessionModeID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionModeID) any { return struct{ V SessionModeID }{v} }(v), d.Err()
 		},
 		"SessionModeState":               acptest.Of[SessionModeState](),
 		"SessionNotification":            acptest.Of[SessionNotification](),
 		"SessionResumeCapabilities":      acptest.Of[SessionResumeCapabilities](),
-		"SessionUpdate":                  acptest.OfUnion(DecodeSessionUpdate, AppendSessionUpdate, CheckSessionUpdate),
+		"SessionUpdate":                  acptest.OfUnion(DecodeSessionUpdate, AppendSessionUpdate, func(v SessionUpdate) any { return struct{ V SessionUpdate }{v} }),
 		"SetSessionConfigOptionRequest":  acptest.Of[SetSessionConfigOptionRequest](),
 		"SetSessionConfigOptionResponse": acptest.Of[SetSessionConfigOptionResponse](),
 		"SetSessionModeRequest":          acptest.Of[SetSessionModeRequest](),
 		"SetSessionModeResponse":         acptest.Of[SetSessionModeResponse](),
-		"StopReason": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"StopReason": func(b []byte) ([]byte, any, error) {
 			var v StopReason
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of StopReason")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v StopReason) any {
+				return struct {
+					V StopReason `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
-		"StringFormat": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"StringFormat": func(b []byte) ([]byte, any, error) {
 			var v StringFormat
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of StringFormat")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v StringFormat) any {
+				return struct {
+					V StringFormat `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
 		"StringMultiSelectItems": acptest.Of[StringMultiSelectItems](),
 		"StringPropertySchema":   acptest.Of[StringPropertySchema](),
 		"Terminal":               acptest.Of[Terminal](),
 		"TerminalExitStatus":     acptest.Of[TerminalExitStatus](),
-		"TerminalId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"TerminalId": func(b []byte) ([]byte, any, error) {
 			var v TerminalID
 			d := jx.New(b)
 			v = TerminalID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v TerminalID) any { return struct{ V TerminalID }{v} }(v), d.Err()
 		},
 		"TerminalOutputRequest":  acptest.Of[TerminalOutputRequest](),
 		"TerminalOutputResponse": acptest.Of[TerminalOutputResponse](),
@@ -404,43 +405,43 @@ var underTest = acptest.Package{
 		"TextResourceContents":   acptest.Of[TextResourceContents](),
 		"TitledMultiSelectItems": acptest.Of[TitledMultiSelectItems](),
 		"ToolCall":               acptest.Of[ToolCall](),
-		"ToolCallContent":        acptest.OfUnion(DecodeToolCallContent, AppendToolCallContent, CheckToolCallContent),
-		"ToolCallId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ToolCallContent":        acptest.OfUnion(DecodeToolCallContent, AppendToolCallContent, func(v ToolCallContent) any { return struct{ V ToolCallContent }{v} }),
+		"ToolCallId": func(b []byte) ([]byte, any, error) {
 			var v ToolCallID
 			d := jx.New(b)
 			v = ToolCallID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v ToolCallID) any { return struct{ V ToolCallID }{v} }(v), d.Err()
 		},
 		"ToolCallLocation": acptest.Of[ToolCallLocation](),
-		"ToolCallStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ToolCallStatus": func(b []byte) ([]byte, any, error) {
 			var v ToolCallStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of ToolCallStatus")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v ToolCallStatus) any {
+				return struct {
+					V ToolCallStatus `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
 		"ToolCallUpdate": acptest.Of[ToolCallUpdate](),
-		"ToolKind": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ToolKind": func(b []byte) ([]byte, any, error) {
 			var v ToolKind
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of ToolKind")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v ToolKind) any {
+				return struct {
+					V ToolKind `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
 		"UnstructuredCommandInput":    acptest.Of[UnstructuredCommandInput](),
 		"UsageUpdate":                 acptest.Of[UsageUpdate](),

@@ -34,8 +34,7 @@
 //     sent, the other is sent as [].
 //   - A member that null clears and absence keeps is a [Patch].
 //   - A choice is a sealed interface such as [SessionUpdate], whose variants are
-//     pointers: use a type switch, or the Visitor of the union when the compiler
-//     should tell you about new variants.
+//     pointers: use a type switch.
 //   - Extension data is in Meta, as raw JSON. Write it with the key of your
 //     domain, as https://agentclientprotocol.com/protocol/extensibility says.
 //

@@ -135,10 +135,6 @@ func (e *Error) UnmarshalJSON(b []byte) error {
 	return d.Err()
 }
 
-// NoVariant returns the error for a union that is nil where one variant must
-// be chosen.
-func NoVariant(union string) error { return errors.New(union + " is nil: no variant is set") }
-
 // NoResult returns the error for a handler that returned neither the result
 // its method requires nor an error.
 func NoResult(method string) *Error {

@@ -170,7 +170,7 @@ func ExamplePointer() {
 	fmt.Println(err, at, ok)
 
 	notice := acp.NewNotice(acp.NoticeSeverityInfo, "")
-	fmt.Println(notice.Check())
+	fmt.Println(acp.Check(notice))
 	// Output:
 	// /text: want string, got number /text true
 	// [/title: want at least 1 character]

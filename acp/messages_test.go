@@ -26,7 +26,7 @@ func TestUnknownVariantsAreKeptInClosedUnionsToo(t *testing.T) {
 	if got := string(v.AppendJSON(nil)); got != text {
 		t.Errorf("got  %s\nwant %s", got, text)
 	}
-	if found := v.Check(); len(found) != 1 || found[0] != (Violation{"/update/sessionUpdate", "enum", `unknown sessionUpdate "_vendor/thing"`}) {
+	if found := Check(&v); len(found) != 1 || found[0] != (Violation{"/update/sessionUpdate", "enum", `unknown sessionUpdate "_vendor/thing"`}) {
 		t.Errorf("Check: %v", found)
 	}
 }
@@ -186,15 +186,15 @@ func TestCheckFindsWhatDecodingLetsPass(t *testing.T) {
 	t.Parallel()
 	n := SessionNotification{SessionID: "s", Update: &ToolCall{ToolCallID: "c", Kind: Some(ToolKind("dance")), Content: []ToolCallContent{nil}}}
 	var got []string
-	for _, v := range n.Check() {
+	for _, v := range Check(&n) {
 		got = append(got, v.Rule+" "+v.String())
 	}
-	want := "enum /update/kind: want a value of ToolKind; required /update/content/0: want a ToolCallContent"
+	want := "enum /update/kind: want a value of ToolKind; required /update/content/0: want ToolCallContent"
 	if strings.Join(got, "; ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, "; "), want)
 	}
 	notice := NewNotice("info", "")
-	if found := notice.Check(); len(found) != 1 || found[0].Rule != "minLength" {
+	if found := Check(notice); len(found) != 1 || found[0].Rule != "minLength" {
 		t.Errorf("an empty title is no violation: %v", found)
 	}
 }

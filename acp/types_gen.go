@@ -146,9 +146,9 @@ type ToolCallUpdate struct {
 	// The call that changed.
 	ToolCallID ToolCallID `json:"toolCallId"`
 	// New kind. Absent or null: unchanged.
-	Kind Opt[ToolKind] `json:"kind,omitzero"`
+	Kind Opt[ToolKind] `check:"enum" json:"kind,omitzero"`
 	// New status. Absent or null: unchanged.
-	Status Opt[ToolCallStatus] `json:"status,omitzero"`
+	Status Opt[ToolCallStatus] `check:"enum" json:"status,omitzero"`
 	// New title. Absent or null: unchanged.
 	Title Opt[string] `json:"title,omitzero"`
 	// New tool name for programs. Absent or null: unchanged.
@@ -174,7 +174,7 @@ type ToolCallUpdate struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#content
 type ToolCallContentOther struct {
 	// Tag is the type that this version does not know.
-	Tag string
+	Tag string `check:"tag=type"`
 	// Raw holds the other members of the object, as received.
 	Raw Extra
 }
@@ -186,7 +186,7 @@ type ToolCallContentOther struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/content
 type ContentBlockOther struct {
 	// Tag is the type that this version does not know.
-	Tag string
+	Tag string `check:"tag=type"`
 	// Raw holds the other members of the object, as received.
 	Raw Extra
 }
@@ -197,7 +197,7 @@ type ContentBlockOther struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type Annotations struct {
 	// Whom the content is for. Absent or null: anybody.
-	Audience []Role `json:"audience,omitzero"`
+	Audience []Role `check:"enum" json:"audience,omitzero"`
 	// Time of the last change of the resource, ISO 8601. Absent or null: unknown.
 	LastModified Opt[string] `json:"lastModified,omitzero"`
 	// Importance; higher comes first. Absent or null: not rated.
@@ -412,7 +412,7 @@ type PermissionOption struct {
 	// Label to show.
 	Name string `json:"name"`
 	// What the answer means, for icons, order and automatic decisions.
-	Kind PermissionOptionKind `json:"kind"`
+	Kind PermissionOptionKind `check:"enum" json:"kind"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -576,7 +576,7 @@ type ElicitationRequestScope struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationSchema struct {
 	// Always `object`, also when absent.
-	Type Opt[ElicitationSchemaType] `json:"type,omitzero"`
+	Type Opt[ElicitationSchemaType] `check:"enum" json:"type,omitzero"`
 	// Heading of the form. Absent or null: none.
 	Title Opt[string] `json:"title,omitzero"`
 	// Fields by name. Nested objects are not allowed.
@@ -637,7 +637,7 @@ type StringPropertySchema struct {
 	// Regular expression that the text must match. Absent or null: none.
 	Pattern Opt[string] `json:"pattern,omitzero"`
 	// Kind of text expected. Absent or null: any.
-	Format Opt[StringFormat] `json:"format,omitzero"`
+	Format Opt[StringFormat] `check:"enum" json:"format,omitzero"`
 	// Text to start with. Absent or null: none.
 	Default Opt[string] `json:"default,omitzero"`
 	// Values to choose from, shown as they are. Absent or null: none.
@@ -798,7 +798,7 @@ type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
 	// Page to open, with the user's consent. A URI.
-	URL string `json:"url"`
+	URL string `check:"uri" json:"url"`
 	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
 	// rest of the object. It must not be nil.
 	Variant ElicitationURLModeVariant
@@ -1153,7 +1153,7 @@ type SessionConfigOption struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigOptionOther struct {
 	// Tag is the type that this version does not know.
-	Tag string
+	Tag string `check:"tag=type"`
 	// Raw holds the other members of the object, as received.
 	Raw Extra
 }
@@ -1336,7 +1336,7 @@ type SetSessionConfigOptionResponse struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#4-check-for-completion
 type PromptResponse struct {
 	// Why the turn ended.
-	StopReason StopReason `json:"stopReason"`
+	StopReason StopReason `check:"enum" json:"stopReason"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1373,7 +1373,7 @@ type SessionNotification struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#3-agent-reports-output
 type SessionUpdateOther struct {
 	// Tag is the sessionUpdate that this version does not know.
-	Tag string
+	Tag string `check:"tag=sessionUpdate"`
 	// Raw holds the other members of the object, as received.
 	Raw Extra
 }
@@ -1408,9 +1408,9 @@ type ToolCall struct {
 	// Name of the tool for programs. Absent or null: not told.
 	Name Opt[string] `json:"name,omitzero"`
 	// What the tool does, for icons and layout. Absent: `other`.
-	Kind Opt[ToolKind] `json:"kind,omitzero"`
+	Kind Opt[ToolKind] `check:"enum" json:"kind,omitzero"`
 	// How far the call got. Absent: `pending`.
-	Status Opt[ToolCallStatus] `json:"status,omitzero"`
+	Status Opt[ToolCallStatus] `check:"enum" json:"status,omitzero"`
 	// What the call produced so far. Absent: nothing.
 	Content []ToolCallContent `json:"content,omitzero"`
 	// Files the call touches, so that a client can follow along. Absent: none.
@@ -1433,9 +1433,9 @@ type PlanEntry struct {
 	// What the step is about, for people.
 	Content string `json:"content"`
 	// How important the step is.
-	Priority PlanEntryPriority `json:"priority"`
+	Priority PlanEntryPriority `check:"enum" json:"priority"`
 	// How far the step got.
-	Status PlanEntryStatus `json:"status"`
+	Status PlanEntryStatus `check:"enum" json:"status"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1590,7 +1590,7 @@ type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
 	// Plain text that makes sense alone; never empty. At least 1 character.
-	Title string `json:"title"`
+	Title string `check:"minLength=1" json:"title"`
 	// Further plain text. Absent or null: none.
 	Description Opt[string] `json:"description,omitzero"`
 	// Extension data.
@@ -2148,7 +2148,7 @@ type RequestPermissionOutcomeCancelled struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionOutcomeOther struct {
 	// Tag is the outcome that this version does not know.
-	Tag string
+	Tag string `check:"tag=outcome"`
 	// Raw holds the other members of the object, as received.
 	Raw Extra
 }

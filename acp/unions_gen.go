@@ -2,8 +2,6 @@
 
 package acp
 
-import "github.com/hermes-nvim/hermes/internal/jx"
-
 // ToolCallContent: something a tool call produced.
 //
 // It is one of:
@@ -17,7 +15,6 @@ import "github.com/hermes-nvim/hermes/internal/jx"
 type ToolCallContent interface {
 	isToolCallContent()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ContentBlock: one piece of content in a prompt, an answer or a tool result. The shape is
@@ -36,7 +33,6 @@ type ToolCallContent interface {
 type ContentBlock interface {
 	isContentBlock()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // EmbeddedResourceResource: the contents of an embedded resource, as text or as bytes.
@@ -50,7 +46,6 @@ type ContentBlock interface {
 type EmbeddedResourceResource interface {
 	isEmbeddedResourceResource()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // CreateElicitationRequestVariant is what makes the variants of CreateElicitationRequest
@@ -66,7 +61,6 @@ type EmbeddedResourceResource interface {
 type CreateElicitationRequestVariant interface {
 	isCreateElicitationRequestVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // CreateElicitationRequestOtherVariant is what makes the variants of CreateElicitationRequest
@@ -81,7 +75,6 @@ type CreateElicitationRequestVariant interface {
 type CreateElicitationRequestOtherVariant interface {
 	isCreateElicitationRequestOtherVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationPropertySchema: one field of a form, by its JSON Schema type.
@@ -99,7 +92,6 @@ type CreateElicitationRequestOtherVariant interface {
 type ElicitationPropertySchema interface {
 	isElicitationPropertySchema()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // MultiSelectItems: the values of a field with many choices.
@@ -114,7 +106,6 @@ type ElicitationPropertySchema interface {
 type MultiSelectItems interface {
 	isMultiSelectItems()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationFormModeVariant is what makes the variants of ElicitationFormMode differ.
@@ -128,7 +119,6 @@ type MultiSelectItems interface {
 type ElicitationFormModeVariant interface {
 	isElicitationFormModeVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationURLModeVariant is what makes the variants of ElicitationURLMode differ.
@@ -142,7 +132,6 @@ type ElicitationFormModeVariant interface {
 type ElicitationURLModeVariant interface {
 	isElicitationURLModeVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // AuthMethod: one way to sign in. Without `type` the agent does it all by itself.
@@ -156,7 +145,6 @@ type ElicitationURLModeVariant interface {
 type AuthMethod interface {
 	isAuthMethod()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // SessionConfigOptionVariant is what makes the variants of SessionConfigOption differ.
@@ -171,7 +159,6 @@ type AuthMethod interface {
 type SessionConfigOptionVariant interface {
 	isSessionConfigOptionVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // SessionConfigSelectOptions: the values of a setting: all plain or all in groups.
@@ -185,7 +172,6 @@ type SessionConfigOptionVariant interface {
 type SessionConfigSelectOptions interface {
 	isSessionConfigSelectOptions()
 	appendValue(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // SessionConfigSelectOptionsUngrouped: a plain list of values.
@@ -226,7 +212,6 @@ type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 type SessionUpdate interface {
 	isSessionUpdate()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // UserMessageChunk: a piece of a message of the user, mostly while history is replayed.
@@ -240,10 +225,6 @@ func (v *UserMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-func (v *UserMessageChunk) check(c *jx.Check) {
-	(*ContentChunk)(v).check(c)
-}
-
 // AgentMessageChunk: a piece of the agent's answer.
 // It is the variant "agent_message_chunk" of SessionUpdate.
 //
@@ -253,10 +234,6 @@ type AgentMessageChunk ContentChunk
 
 func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
-}
-
-func (v *AgentMessageChunk) check(c *jx.Check) {
-	(*ContentChunk)(v).check(c)
 }
 
 // AgentThoughtChunk: a piece of the agent's reasoning.
@@ -270,10 +247,6 @@ func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-func (v *AgentThoughtChunk) check(c *jx.Check) {
-	(*ContentChunk)(v).check(c)
-}
-
 // AvailableCommandInput: what a slash command takes after its name.
 //
 // It is one of:
@@ -284,7 +257,6 @@ func (v *AgentThoughtChunk) check(c *jx.Check) {
 type AvailableCommandInput interface {
 	isAvailableCommandInput()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // MCPServer: an MCP server for the agent to connect to, by transport. Without `type` it is a
@@ -300,7 +272,6 @@ type AvailableCommandInput interface {
 type MCPServer interface {
 	isMCPServer()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // SetSessionConfigOptionRequestVariant is what makes the variants of
@@ -315,7 +286,6 @@ type MCPServer interface {
 type SetSessionConfigOptionRequestVariant interface {
 	isSetSessionConfigOptionRequestVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // RequestPermissionOutcome: what became of a permission request.
@@ -330,7 +300,6 @@ type SetSessionConfigOptionRequestVariant interface {
 type RequestPermissionOutcome interface {
 	isRequestPermissionOutcome()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // CreateElicitationResponseVariant is what makes the variants of CreateElicitationResponse
@@ -347,7 +316,6 @@ type RequestPermissionOutcome interface {
 type CreateElicitationResponseVariant interface {
 	isCreateElicitationResponseVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationContentValue: the value of one form field.
@@ -364,7 +332,6 @@ type CreateElicitationResponseVariant interface {
 type ElicitationContentValue interface {
 	isElicitationContentValue()
 	appendValue(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationContentValueString: text or a single choice.

@@ -22,10 +22,6 @@ func (r *resultOfMessageMCPResponse) UnmarshalJSON(b []byte) (err error) {
 	return err
 }
 
-func (r *resultOfMessageMCPResponse) Check() []acp.Violation {
-	return CheckMessageMCPResponse(r.v)
-}
-
 // AgentSide returns the Handler that decodes what the peer sends to an agent, calls h and
 // encodes its results. A method that the protocol does not have goes to h when it is an
 // ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are

@@ -189,9 +189,9 @@ type ToolCallUpdate struct {
 	// The call that changed.
 	ToolCallID ToolCallID `json:"toolCallId"`
 	// New kind. Absent or null: unchanged.
-	Kind acp.Opt[ToolKind] `json:"kind,omitzero"`
+	Kind acp.Opt[ToolKind] `check:"enum" json:"kind,omitzero"`
 	// New status. Absent or null: unchanged.
-	Status acp.Opt[ToolCallStatus] `json:"status,omitzero"`
+	Status acp.Opt[ToolCallStatus] `check:"enum" json:"status,omitzero"`
 	// New title. Absent or null: unchanged.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// New tool name for programs. Absent or null: unchanged.
@@ -217,7 +217,7 @@ type ToolCallUpdate struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#content
 type ToolCallContentOther struct {
 	// Tag is the type that this version does not know.
-	Tag string
+	Tag string `check:"tag=type"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
 }
@@ -229,7 +229,7 @@ type ToolCallContentOther struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/content
 type ContentBlockOther struct {
 	// Tag is the type that this version does not know.
-	Tag string
+	Tag string `check:"tag=type"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
 }
@@ -240,7 +240,7 @@ type ContentBlockOther struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type Annotations struct {
 	// Whom the content is for. Absent or null: anybody.
-	Audience []Role `json:"audience,omitzero"`
+	Audience []Role `check:"enum" json:"audience,omitzero"`
 	// Time of the last change of the resource, ISO 8601. Absent or null: unknown.
 	LastModified acp.Opt[string] `json:"lastModified,omitzero"`
 	// Importance; higher comes first. Absent or null: not rated.
@@ -455,7 +455,7 @@ type PermissionOption struct {
 	// Label to show.
 	Name string `json:"name"`
 	// What the answer means, for icons, order and automatic decisions.
-	Kind PermissionOptionKind `json:"kind"`
+	Kind PermissionOptionKind `check:"enum" json:"kind"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -619,7 +619,7 @@ type ElicitationRequestScope struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationSchema struct {
 	// Always `object`, also when absent.
-	Type acp.Opt[ElicitationSchemaType] `json:"type,omitzero"`
+	Type acp.Opt[ElicitationSchemaType] `check:"enum" json:"type,omitzero"`
 	// Heading of the form. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Fields by name. Nested objects are not allowed.
@@ -680,7 +680,7 @@ type StringPropertySchema struct {
 	// Regular expression that the text must match. Absent or null: none.
 	Pattern acp.Opt[string] `json:"pattern,omitzero"`
 	// Kind of text expected. Absent or null: any.
-	Format acp.Opt[StringFormat] `json:"format,omitzero"`
+	Format acp.Opt[StringFormat] `check:"enum" json:"format,omitzero"`
 	// Text to start with. Absent or null: none.
 	Default acp.Opt[string] `json:"default,omitzero"`
 	// Values to choose from, shown as they are. Absent or null: none.
@@ -841,7 +841,7 @@ type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
 	// Page to open, with the user's consent. A URI.
-	URL string `json:"url"`
+	URL string `check:"uri" json:"url"`
 	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
 	// rest of the object. It must not be nil.
 	Variant ElicitationURLModeVariant
@@ -1451,7 +1451,7 @@ type SessionConfigOption struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigOptionOther struct {
 	// Tag is the type that this version does not know.
-	Tag string
+	Tag string `check:"tag=type"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
 }
@@ -1704,7 +1704,7 @@ type SetSessionConfigOptionResponse struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#4-check-for-completion
 type PromptResponse struct {
 	// Why the turn ended.
-	StopReason StopReason `json:"stopReason"`
+	StopReason StopReason `check:"enum" json:"stopReason"`
 	// Tokens used. Absent or null: not reported.
 	Usage *Usage `json:"usage,omitzero"`
 	// Extension data.
@@ -1766,7 +1766,7 @@ type SessionNotification struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output
 type SessionUpdateOther struct {
 	// Tag is the sessionUpdate that this version does not know.
-	Tag string
+	Tag string `check:"tag=sessionUpdate"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
 }
@@ -1801,9 +1801,9 @@ type ToolCall struct {
 	// Name of the tool for programs. Absent or null: not told.
 	Name acp.Opt[string] `json:"name,omitzero"`
 	// What the tool does, for icons and layout. Absent: `other`.
-	Kind acp.Opt[ToolKind] `json:"kind,omitzero"`
+	Kind acp.Opt[ToolKind] `check:"enum" json:"kind,omitzero"`
 	// How far the call got. Absent: `pending`.
-	Status acp.Opt[ToolCallStatus] `json:"status,omitzero"`
+	Status acp.Opt[ToolCallStatus] `check:"enum" json:"status,omitzero"`
 	// What the call produced so far. Absent: nothing.
 	Content []ToolCallContent `json:"content,omitzero"`
 	// Files the call touches, so that a client can follow along. Absent: none.
@@ -1826,9 +1826,9 @@ type PlanEntry struct {
 	// What the step is about, for people.
 	Content string `json:"content"`
 	// How important the step is.
-	Priority PlanEntryPriority `json:"priority"`
+	Priority PlanEntryPriority `check:"enum" json:"priority"`
 	// How far the step got.
-	Status PlanEntryStatus `json:"status"`
+	Status PlanEntryStatus `check:"enum" json:"status"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1857,7 +1857,7 @@ type Plan struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanUpdateContentOther struct {
 	// Tag is the type that this version does not know.
-	Tag string
+	Tag string `check:"tag=type"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
 }
@@ -2071,7 +2071,7 @@ type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
 	// Plain text that makes sense alone; never empty. At least 1 character.
-	Title string `json:"title"`
+	Title string `check:"minLength=1" json:"title"`
 	// Further plain text. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
 	// Extension data.
@@ -3102,7 +3102,7 @@ type RequestPermissionOutcomeCancelled struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type RequestPermissionOutcomeOther struct {
 	// Tag is the outcome that this version does not know.
-	Tag string
+	Tag string `check:"tag=outcome"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
 }

@@ -1,6 +1,10 @@
 package v2
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
 
 // A state update has three tags in one object; none of them is an extra member.
 func TestTagsOfNestedUnionsAreNotExtraMembers(t *testing.T) {
@@ -110,8 +114,8 @@ func TestBadOptionalValuesAreDroppedByLimitToo(t *testing.T) {
 		t.Errorf("updatedAt %v, %v", s.UpdatedAt, err)
 	}
 	var size TerminalSize
-	if err := size.UnmarshalJSON([]byte(`{"cols":0,"rows":1}`)); err != nil || len(size.Check()) != 1 {
-		t.Errorf("%v, %v", err, size.Check())
+	if err := size.UnmarshalJSON([]byte(`{"cols":0,"rows":1}`)); err != nil || len(acp.Check(&size)) != 1 {
+		t.Errorf("%v, %v", err, acp.Check(&size))
 	}
 }
 
@@ -125,7 +129,7 @@ func TestBase64StaysTextUntilAsked(t *testing.T) {
 	if _, err := image.Bytes(); err == nil {
 		t.Error("text that is not base64 decodes")
 	}
-	if found := image.Check(); len(found) != 1 || found[0].Rule != "contentEncoding" {
+	if found := acp.Check(image); len(found) != 1 || found[0].Rule != "contentEncoding" {
 		t.Errorf("Check: %v", found)
 	}
 }
@@ -153,10 +157,10 @@ func TestMembersThatComeTwiceAreNotRepaired(t *testing.T) {
 func TestCheckFindsIDsAndListsThatMustNotBeEmpty(t *testing.T) {
 	t.Parallel()
 	var cancel CancelRequestNotification
-	if found := cancel.Check(); len(found) != 1 || found[0].Pointer != "/requestId" || found[0].Rule != "type" {
+	if found := acp.Check(&cancel); len(found) != 1 || found[0].Pointer != "/requestId" || found[0].Rule != "type" {
 		t.Errorf("no id: %v", found)
 	}
-	if found := CheckSessionConfigSelectOptions(SessionConfigSelectOptionsUngrouped{}); len(found) != 1 || found[0].Rule != "minItems" {
+	if found := acp.Check(&SessionConfigSelect{Options: SessionConfigSelectOptionsUngrouped{}}); len(found) != 1 || found[0].Rule != "minItems" {
 		t.Errorf("no options: %v", found)
 	}
 }

@@ -2,10 +2,7 @@
 
 package v2
 
-import (
-	"encoding/json"
-	"github.com/hermes-nvim/hermes/internal/jx"
-)
+import "encoding/json"
 
 // RequestPermissionSubject: what a permission request is about.
 //
@@ -19,7 +16,6 @@ import (
 type RequestPermissionSubject interface {
 	isRequestPermissionSubject()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ToolCallContent: something a tool call produced.
@@ -35,7 +31,6 @@ type RequestPermissionSubject interface {
 type ToolCallContent interface {
 	isToolCallContent()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ContentBlock: one piece of content in a prompt, an answer or a tool result. The shape is
@@ -54,7 +49,6 @@ type ToolCallContent interface {
 type ContentBlock interface {
 	isContentBlock()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // EmbeddedResourceResource: the contents of an embedded resource, as text or as bytes.
@@ -68,7 +62,6 @@ type ContentBlock interface {
 type EmbeddedResourceResource interface {
 	isEmbeddedResourceResource()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // DiffChangeVariant is what makes the variants of DiffChange differ.
@@ -86,7 +79,6 @@ type EmbeddedResourceResource interface {
 type DiffChangeVariant interface {
 	isDiffChangeVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // DiffChangeAdd: the file is new.
@@ -100,10 +92,6 @@ func (v *DiffChangeAdd) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
-func (v *DiffChangeAdd) check(c *jx.Check) {
-	(*DiffPathChange)(v).check(c)
-}
-
 // DiffChangeDelete: the file is gone.
 // It is the variant "delete" of DiffChangeVariant.
 //
@@ -113,10 +101,6 @@ type DiffChangeDelete DiffPathChange
 
 func (v *DiffChangeDelete) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
-}
-
-func (v *DiffChangeDelete) check(c *jx.Check) {
-	(*DiffPathChange)(v).check(c)
 }
 
 // DiffChangeModify: the contents differ.
@@ -130,10 +114,6 @@ func (v *DiffChangeModify) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
-func (v *DiffChangeModify) check(c *jx.Check) {
-	(*DiffPathChange)(v).check(c)
-}
-
 // DiffChangeMove: the file has another name or place.
 // It is the variant "move" of DiffChangeVariant.
 //
@@ -145,10 +125,6 @@ func (v *DiffChangeMove) appendMembers(b []byte) []byte {
 	return (*DiffPathPairChange)(v).appendMembers(b)
 }
 
-func (v *DiffChangeMove) check(c *jx.Check) {
-	(*DiffPathPairChange)(v).check(c)
-}
-
 // DiffChangeCopy: the file is a copy of another one.
 // It is the variant "copy" of DiffChangeVariant.
 //
@@ -158,10 +134,6 @@ type DiffChangeCopy DiffPathPairChange
 
 func (v *DiffChangeCopy) appendMembers(b []byte) []byte {
 	return (*DiffPathPairChange)(v).appendMembers(b)
-}
-
-func (v *DiffChangeCopy) check(c *jx.Check) {
-	(*DiffPathPairChange)(v).check(c)
 }
 
 // CreateElicitationRequestVariant is what makes the variants of CreateElicitationRequest
@@ -177,7 +149,6 @@ func (v *DiffChangeCopy) check(c *jx.Check) {
 type CreateElicitationRequestVariant interface {
 	isCreateElicitationRequestVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // CreateElicitationRequestOtherVariant is what makes the variants of CreateElicitationRequest
@@ -192,7 +163,6 @@ type CreateElicitationRequestVariant interface {
 type CreateElicitationRequestOtherVariant interface {
 	isCreateElicitationRequestOtherVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationPropertySchema: one field of a form, by its JSON Schema type.
@@ -210,7 +180,6 @@ type CreateElicitationRequestOtherVariant interface {
 type ElicitationPropertySchema interface {
 	isElicitationPropertySchema()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // MultiSelectItems: the values of a field with many choices.
@@ -225,7 +194,6 @@ type ElicitationPropertySchema interface {
 type MultiSelectItems interface {
 	isMultiSelectItems()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationFormModeVariant is what makes the variants of ElicitationFormMode differ.
@@ -239,7 +207,6 @@ type MultiSelectItems interface {
 type ElicitationFormModeVariant interface {
 	isElicitationFormModeVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationURLModeVariant is what makes the variants of ElicitationURLMode differ.
@@ -253,7 +220,6 @@ type ElicitationFormModeVariant interface {
 type ElicitationURLModeVariant interface {
 	isElicitationURLModeVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // AuthMethod: one way to sign in.
@@ -268,7 +234,6 @@ type ElicitationURLModeVariant interface {
 type AuthMethod interface {
 	isAuthMethod()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // SessionConfigOptionVariant is what makes the variants of SessionConfigOption differ.
@@ -284,7 +249,6 @@ type AuthMethod interface {
 type SessionConfigOptionVariant interface {
 	isSessionConfigOptionVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // SessionConfigSelectOptions: the values of a setting: all plain or all in groups.
@@ -299,7 +263,6 @@ type SessionConfigOptionVariant interface {
 type SessionConfigSelectOptions interface {
 	isSessionConfigSelectOptions()
 	appendValue(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // SessionConfigSelectOptionsUngrouped: a plain list of values.
@@ -329,7 +292,6 @@ type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 type AvailableCommand interface {
 	isAvailableCommand()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // AvailableCommandInput: what a slash command takes after its name.
@@ -343,7 +305,6 @@ type AvailableCommand interface {
 type AvailableCommandInput interface {
 	isAvailableCommandInput()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ErrorData: further detail of an error: a shape that belongs to the error code, or any JSON.
@@ -358,7 +319,6 @@ type AvailableCommandInput interface {
 type ErrorData interface {
 	isErrorData()
 	appendValue(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ErrorDataOther: any other JSON.
@@ -399,7 +359,6 @@ type ErrorDataOther struct {
 type SessionUpdate interface {
 	isSessionUpdate()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // UserMessageChunk: a piece of a message of the user.
@@ -413,10 +372,6 @@ func (v *UserMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-func (v *UserMessageChunk) check(c *jx.Check) {
-	(*ContentChunk)(v).check(c)
-}
-
 // AgentMessageChunk: a piece of the agent's answer.
 // It is the variant "agent_message_chunk" of SessionUpdate.
 //
@@ -428,10 +383,6 @@ func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-func (v *AgentMessageChunk) check(c *jx.Check) {
-	(*ContentChunk)(v).check(c)
-}
-
 // AgentThoughtChunk: a piece of the agent's reasoning.
 // It is the variant "agent_thought_chunk" of SessionUpdate.
 //
@@ -441,10 +392,6 @@ type AgentThoughtChunk ContentChunk
 
 func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
-}
-
-func (v *AgentThoughtChunk) check(c *jx.Check) {
-	(*ContentChunk)(v).check(c)
 }
 
 // BackgroundWork: one piece of work that goes on apart from the foreground. The client knows
@@ -460,7 +407,6 @@ func (v *AgentThoughtChunk) check(c *jx.Check) {
 type BackgroundWork interface {
 	isBackgroundWork()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // IdleStateUpdateVariant is what makes the variants of IdleStateUpdate differ.
@@ -480,7 +426,6 @@ type BackgroundWork interface {
 type IdleStateUpdateVariant interface {
 	isIdleStateUpdateVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // StateUpdate: what the session is doing in the foreground, with or without a prompt. Each
@@ -498,7 +443,6 @@ type IdleStateUpdateVariant interface {
 type StateUpdate interface {
 	isStateUpdate()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // PlanUpdateContent: the content of a named plan, in one of several forms.
@@ -512,7 +456,6 @@ type StateUpdate interface {
 type PlanUpdateContent interface {
 	isPlanUpdateContent()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // MCPServer: an MCP server for the agent to connect to, by transport.
@@ -527,7 +470,6 @@ type PlanUpdateContent interface {
 type MCPServer interface {
 	isMCPServer()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ReplayFrom: the place in the history where a replay begins; what is there is replayed too.
@@ -541,7 +483,6 @@ type MCPServer interface {
 type ReplayFrom interface {
 	isReplayFrom()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // SetSessionConfigOptionRequestVariant is what makes the variants of
@@ -558,7 +499,6 @@ type ReplayFrom interface {
 type SetSessionConfigOptionRequestVariant interface {
 	isSetSessionConfigOptionRequestVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // RequestPermissionOutcome: what became of a permission request.
@@ -573,7 +513,6 @@ type SetSessionConfigOptionRequestVariant interface {
 type RequestPermissionOutcome interface {
 	isRequestPermissionOutcome()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // CreateElicitationResponseVariant is what makes the variants of CreateElicitationResponse
@@ -590,7 +529,6 @@ type RequestPermissionOutcome interface {
 type CreateElicitationResponseVariant interface {
 	isCreateElicitationResponseVariant()
 	appendMembers(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationContentValue: the value of one form field.
@@ -608,7 +546,6 @@ type CreateElicitationResponseVariant interface {
 type ElicitationContentValue interface {
 	isElicitationContentValue()
 	appendValue(b []byte) []byte
-	check(c *jx.Check)
 }
 
 // ElicitationContentValueString: text or a single choice.

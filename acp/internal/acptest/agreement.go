@@ -203,7 +203,11 @@ func (j *judge) judge(def string, text []byte) ([]disagreement, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, broken, failure := j.kit.Definitions[def](text)
+	out, v, failure := j.kit.Definitions[def](text)
+	var broken []Violation
+	if failure == nil {
+		broken = j.kit.Check(v)
+	}
 	j.out, j.failure = out, ""
 	if failure != nil {
 		j.out, j.failure = nil, failure.Error()

@@ -5,7 +5,6 @@ package acptest
 
 import (
 	"encoding/json"
-	"reflect"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/schema"
@@ -16,10 +15,22 @@ type Package struct {
 	Edition     string // name of its schema
 	Protocol    Protocol
 	Definitions map[string]Codec
+	Check       func(any) []Violation
 }
 
-// Codec decodes a value of a definition, encodes it again, and checks it.
-type Codec = func([]byte) ([]byte, []Violation, error)
+// Codec decodes a value of a definition and encodes it again. It returns the
+// value as well, for Check.
+type Codec = func([]byte) (out []byte, v any, err error)
+
+// Checker is acp.Check.
+func Checker[V ~struct{ Pointer, Rule, Message string }](check func(any) []V) func(any) []Violation {
+	return func(v any) (found []Violation) {
+		for _, x := range check(v) {
+			found = append(found, Violation(x))
+		}
+		return found
+	}
+}
 
 // Violation is acp.Violation.
 type Violation struct{ Pointer, Rule, Message string }
@@ -31,7 +42,7 @@ func Of[T any, P interface {
 	json.Unmarshaler
 	AppendJSON([]byte) []byte
 }]() Codec {
-	return func(b []byte) ([]byte, []Violation, error) {
+	return func(b []byte) ([]byte, any, error) {
 		var v T
 		if err := P(&v).UnmarshalJSON(b); err != nil {
 			return nil, nil, err
@@ -39,20 +50,13 @@ func Of[T any, P interface {
 		if err := discreet(b, v, &v, []T{v}, []*T{&v}, map[string]T{"k": v}, struct{ Member T }{v}); err != nil {
 			return nil, nil, err
 		}
-		var found []Violation
-		if check := reflect.ValueOf(&v).MethodByName("Check"); check.IsValid() {
-			list := check.Call(nil)[0]
-			for i := range list.Len() {
-				found = append(found, list.Index(i).Convert(reflect.TypeFor[Violation]()).Interface().(Violation))
-			}
-		}
-		return P(&v).AppendJSON(nil), found, nil
+		return P(&v).AppendJSON(nil), &v, nil
 	}
 }
 
-// OfUnion is the codec of a sealed interface.
-func OfUnion[T any, V ~struct{ Pointer, Rule, Message string }](decode func([]byte) (T, error), encode func([]byte, T) []byte, check func(T) []V) Codec {
-	return func(b []byte) ([]byte, []Violation, error) {
+// OfUnion is the codec of a sealed interface; member makes it one of a struct.
+func OfUnion[T any](decode func([]byte) (T, error), encode func([]byte, T) []byte, member func(T) any) Codec {
+	return func(b []byte) ([]byte, any, error) {
 		v, err := decode(b)
 		if err != nil {
 			return nil, nil, err
@@ -60,11 +64,7 @@ func OfUnion[T any, V ~struct{ Pointer, Rule, Message string }](decode func([]by
 		if err := discreet(b, v, []T{v}, map[string]T{"k": v}, struct{ Member T }{v}); err != nil {
 			return nil, nil, err
 		}
-		var found []Violation
-		for _, x := range check(v) {
-			found = append(found, Violation(x))
-		}
-		return encode(nil, v), found, nil
+		return encode(nil, v), member(v), nil
 	}
 }
 

@@ -125,7 +125,7 @@ func (p Package) exampleOf(method string, kind Kind, text json.RawMessage) error
 		if m.Name != method || kind == Notification != m.Notification && kind == Notification {
 			continue
 		}
-		return survivesExample(text, func(b []byte) ([]byte, []Violation, error) {
+		return survivesExample(text, func(b []byte) ([]byte, any, error) {
 			enc, err := p.Protocol.Decode(m, kind, b)
 			if err != nil {
 				return nil, nil, err

@@ -41,15 +41,16 @@ func protocolUnderTest() acptest.Protocol {
 }
 
 var underTest = acptest.Package{
+	Check: acptest.Checker(acp.Check),
 	Definitions: map[string]acptest.Codec{
-		"AbsolutePath": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"AbsolutePath": func(b []byte) ([]byte, any, error) {
 			var v AbsolutePath
 			d := jx.New(b)
 			v = AbsolutePath(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v AbsolutePath) any { return struct{ V AbsolutePath }{v} }(v), d.Err()
 		},
 		"AgentAuthCapabilities":  acptest.Of[AgentAuthCapabilities](),
 		"AgentCapabilities":      acptest.Of[AgentCapabilities](),
@@ -60,38 +61,38 @@ var underTest = acptest.Package{
 		"ArchiveSessionResponse": acptest.Of[ArchiveSessionResponse](),
 		"AudioContent":           acptest.Of[AudioContent](),
 		"AuthAccount":            acptest.Of[AuthAccount](),
-		"AuthMethod":             acptest.OfUnion(DecodeAuthMethod, AppendAuthMethod, CheckAuthMethod),
+		"AuthMethod":             acptest.OfUnion(DecodeAuthMethod, AppendAuthMethod, func(v AuthMethod) any { return struct{ V AuthMethod }{v} }),
 		"AuthMethodAgent":        acptest.Of[AuthMethodAgent](),
-		"AuthMethodId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"AuthMethodId": func(b []byte) ([]byte, any, error) {
 			var v AuthMethodID
 			d := jx.New(b)
 			v = AuthMethodID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v AuthMethodID) any { return struct{ V AuthMethodID }{v} }(v), d.Err()
 		},
 		"AuthMethodTerminal": acptest.Of[AuthMethodTerminal](),
-		"AuthState": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"AuthState": func(b []byte) ([]byte, any, error) {
 			var v AuthState
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v AuthState) any { return struct{ V AuthState }{v} }(v), d.Err()
 		},
 		"AuthStatusCapabilities":       acptest.Of[AuthStatusCapabilities](),
 		"AuthStatusRequest":            acptest.Of[AuthStatusRequest](),
 		"AuthStatusResponse":           acptest.Of[AuthStatusResponse](),
 		"AuthStatusUpdateNotification": acptest.Of[AuthStatusUpdateNotification](),
-		"AvailableCommand":             acptest.OfUnion(DecodeAvailableCommand, AppendAvailableCommand, CheckAvailableCommand),
-		"AvailableCommandInput":        acptest.OfUnion(DecodeAvailableCommandInput, AppendAvailableCommandInput, CheckAvailableCommandInput),
+		"AvailableCommand":             acptest.OfUnion(DecodeAvailableCommand, AppendAvailableCommand, func(v AvailableCommand) any { return struct{ V AvailableCommand }{v} }),
+		"AvailableCommandInput":        acptest.OfUnion(DecodeAvailableCommandInput, AppendAvailableCommandInput, func(v AvailableCommandInput) any { return struct{ V AvailableCommandInput }{v} }),
 		"AvailableCommandsUpdate":      acptest.Of[AvailableCommandsUpdate](),
 		"BackgroundSubagent":           acptest.Of[BackgroundSubagent](),
 		"BackgroundTerminal":           acptest.Of[BackgroundTerminal](),
 		"BackgroundToolCall":           acptest.Of[BackgroundToolCall](),
-		"BackgroundWork":               acptest.OfUnion(DecodeBackgroundWork, AppendBackgroundWork, CheckBackgroundWork),
+		"BackgroundWork":               acptest.OfUnion(DecodeBackgroundWork, AppendBackgroundWork, func(v BackgroundWork) any { return struct{ V BackgroundWork }{v} }),
 		"BlobResourceContents":         acptest.Of[BlobResourceContents](),
 		"BooleanPropertySchema":        acptest.Of[BooleanPropertySchema](),
 		"CancelRequestNotification":    acptest.Of[CancelRequestNotification](),
@@ -107,30 +108,30 @@ var underTest = acptest.Package{
 		"CloseSessionResponse":         acptest.Of[CloseSessionResponse](),
 		"Command":                      acptest.Of[Command](),
 		"CommandPermissionSubject":     acptest.Of[CommandPermissionSubject](),
-		"CompactionId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"CompactionId": func(b []byte) ([]byte, any, error) {
 			var v CompactionID
 			d := jx.New(b)
 			v = CompactionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v CompactionID) any { return struct{ V CompactionID }{v} }(v), d.Err()
 		},
-		"CompactionStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"CompactionStatus": func(b []byte) ([]byte, any, error) {
 			var v CompactionStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v CompactionStatus) any { return struct{ V CompactionStatus }{v} }(v), d.Err()
 		},
 		"CompactionSummaryChunk":          acptest.Of[CompactionSummaryChunk](),
 		"CompactionUpdate":                acptest.Of[CompactionUpdate](),
 		"CompleteElicitationNotification": acptest.Of[CompleteElicitationNotification](),
 		"ConfigOptionUpdate":              acptest.Of[ConfigOptionUpdate](),
 		"Content":                         acptest.Of[Content](),
-		"ContentBlock":                    acptest.OfUnion(DecodeContentBlock, AppendContentBlock, CheckContentBlock),
+		"ContentBlock":                    acptest.OfUnion(DecodeContentBlock, AppendContentBlock, func(v ContentBlock) any { return struct{ V ContentBlock }{v} }),
 		"ContentChunk":                    acptest.Of[ContentChunk](),
 		"Cost":                            acptest.Of[Cost](),
 		"CreateElicitationRequest":        acptest.Of[CreateElicitationRequest](),
@@ -139,24 +140,24 @@ var underTest = acptest.Package{
 		"DeleteSessionResponse":           acptest.Of[DeleteSessionResponse](),
 		"Diff":                            acptest.Of[Diff](),
 		"DiffChange":                      acptest.Of[DiffChange](),
-		"DiffFileType": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"DiffFileType": func(b []byte) ([]byte, any, error) {
 			var v DiffFileType
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v DiffFileType) any { return struct{ V DiffFileType }{v} }(v), d.Err()
 		},
 		"DiffPatch": acptest.Of[DiffPatch](),
-		"DiffPatchFormat": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"DiffPatchFormat": func(b []byte) ([]byte, any, error) {
 			var v DiffPatchFormat
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v DiffPatchFormat) any { return struct{ V DiffPatchFormat }{v} }(v), d.Err()
 		},
 		"DiffPathChange":              acptest.Of[DiffPathChange](),
 		"DiffPathPairChange":          acptest.Of[DiffPathPairChange](),
@@ -164,43 +165,43 @@ var underTest = acptest.Package{
 		"DisableProviderResponse":     acptest.Of[DisableProviderResponse](),
 		"ElicitationAcceptAction":     acptest.Of[ElicitationAcceptAction](),
 		"ElicitationCapabilities":     acptest.Of[ElicitationCapabilities](),
-		"ElicitationContentValue":     acptest.OfUnion(DecodeElicitationContentValue, AppendElicitationContentValue, CheckElicitationContentValue),
+		"ElicitationContentValue":     acptest.OfUnion(DecodeElicitationContentValue, AppendElicitationContentValue, func(v ElicitationContentValue) any { return struct{ V ElicitationContentValue }{v} }),
 		"ElicitationFormCapabilities": acptest.Of[ElicitationFormCapabilities](),
 		"ElicitationFormMode":         acptest.Of[ElicitationFormMode](),
-		"ElicitationId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ElicitationId": func(b []byte) ([]byte, any, error) {
 			var v ElicitationID
 			d := jx.New(b)
 			v = ElicitationID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v ElicitationID) any { return struct{ V ElicitationID }{v} }(v), d.Err()
 		},
-		"ElicitationPropertySchema": acptest.OfUnion(DecodeElicitationPropertySchema, AppendElicitationPropertySchema, CheckElicitationPropertySchema),
+		"ElicitationPropertySchema": acptest.OfUnion(DecodeElicitationPropertySchema, AppendElicitationPropertySchema, func(v ElicitationPropertySchema) any { return struct{ V ElicitationPropertySchema }{v} }),
 		"ElicitationRequestScope":   acptest.Of[ElicitationRequestScope](),
 		"ElicitationSchema":         acptest.Of[ElicitationSchema](),
-		"ElicitationSchemaType": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ElicitationSchemaType": func(b []byte) ([]byte, any, error) {
 			var v ElicitationSchemaType
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			var c jx.Check
-			if !v.Known() {
-				c.Add("enum", "want a value of ElicitationSchemaType")
-			}
-			return b, jx.Violations[acptest.Violation](&c), d.Err()
+			return b, func(v ElicitationSchemaType) any {
+				return struct {
+					V ElicitationSchemaType `check:"enum"`
+				}{v}
+			}(v), d.Err()
 		},
 		"ElicitationSessionScope":    acptest.Of[ElicitationSessionScope](),
 		"ElicitationUrlCapabilities": acptest.Of[ElicitationURLCapabilities](),
 		"ElicitationUrlMode":         acptest.Of[ElicitationURLMode](),
 		"EmbeddedResource":           acptest.Of[EmbeddedResource](),
-		"EmbeddedResourceResource":   acptest.OfUnion(DecodeEmbeddedResourceResource, AppendEmbeddedResourceResource, CheckEmbeddedResourceResource),
+		"EmbeddedResourceResource":   acptest.OfUnion(DecodeEmbeddedResourceResource, AppendEmbeddedResourceResource, func(v EmbeddedResourceResource) any { return struct{ V EmbeddedResourceResource }{v} }),
 		"EnumOption":                 acptest.Of[EnumOption](),
 		"EnvVariable":                acptest.Of[EnvVariable](),
 		"Error":                      acptest.Of[acp.Error](),
-		"ErrorData":                  acptest.OfUnion(DecodeErrorData, AppendErrorData, CheckErrorData),
+		"ErrorData":                  acptest.OfUnion(DecodeErrorData, AppendErrorData, func(v ErrorData) any { return struct{ V ErrorData }{v} }),
 		"ErrorStopReason":            acptest.Of[ErrorStopReason](),
 		"ExtNotification":            acptest.Of[ExtNotification](),
 		"ExtRequest":                 acptest.Of[ExtRequest](),
@@ -209,14 +210,14 @@ var underTest = acptest.Package{
 		"ForkSessionResponse":        acptest.Of[ForkSessionResponse](),
 		"HttpHeader":                 acptest.Of[HTTPHeader](),
 		"Icon":                       acptest.Of[Icon](),
-		"IconTheme": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"IconTheme": func(b []byte) ([]byte, any, error) {
 			var v IconTheme
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v IconTheme) any { return struct{ V IconTheme }{v} }(v), d.Err()
 		},
 		"IdleStateUpdate":         acptest.Of[IdleStateUpdate](),
 		"ImageContent":            acptest.Of[ImageContent](),
@@ -230,14 +231,14 @@ var underTest = acptest.Package{
 		"ListProvidersResponse":   acptest.Of[ListProvidersResponse](),
 		"ListSessionsRequest":     acptest.Of[ListSessionsRequest](),
 		"ListSessionsResponse":    acptest.Of[ListSessionsResponse](),
-		"LlmProtocol": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"LlmProtocol": func(b []byte) ([]byte, any, error) {
 			var v LLMProtocol
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v LLMProtocol) any { return struct{ V LLMProtocol }{v} }(v), d.Err()
 		},
 		"LoginAuthRequest":    acptest.Of[LoginAuthRequest](),
 		"LoginAuthResponse":   acptest.Of[LoginAuthResponse](),
@@ -247,258 +248,262 @@ var underTest = acptest.Package{
 		"McpCapabilities":     acptest.Of[MCPCapabilities](),
 		"McpError":            acptest.Of[MCPError](),
 		"McpHttpCapabilities": acptest.Of[MCPHTTPCapabilities](),
-		"McpRequestId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"McpRequestId": func(b []byte) ([]byte, any, error) {
 			var v MCPRequestID
 			d := jx.New(b)
 			v = MCPRequestID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v MCPRequestID) any { return struct{ V MCPRequestID }{v} }(v), d.Err()
 		},
-		"McpServer":    acptest.OfUnion(DecodeMCPServer, AppendMCPServer, CheckMCPServer),
+		"McpServer":    acptest.OfUnion(DecodeMCPServer, AppendMCPServer, func(v MCPServer) any { return struct{ V MCPServer }{v} }),
 		"McpServerAcp": acptest.Of[MCPServerACP](),
-		"McpServerAcpId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"McpServerAcpId": func(b []byte) ([]byte, any, error) {
 			var v MCPServerACPID
 			d := jx.New(b)
 			v = MCPServerACPID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v MCPServerACPID) any { return struct{ V MCPServerACPID }{v} }(v), d.Err()
 		},
 		"McpServerHttp":        acptest.Of[MCPServerHTTP](),
 		"McpServerStdio":       acptest.Of[MCPServerStdio](),
 		"McpStdioCapabilities": acptest.Of[MCPStdioCapabilities](),
-		"MediaType": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"MediaType": func(b []byte) ([]byte, any, error) {
 			var v MediaType
 			d := jx.New(b)
 			v = MediaType(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v MediaType) any { return struct{ V MediaType }{v} }(v), d.Err()
 		},
-		"MessageId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"MessageId": func(b []byte) ([]byte, any, error) {
 			var v MessageID
 			d := jx.New(b)
 			v = MessageID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v MessageID) any { return struct{ V MessageID }{v} }(v), d.Err()
 		},
 		"MessageMcpNotification":    acptest.Of[MessageMCPNotification](),
 		"MessageMcpRequest":         acptest.Of[MessageMCPRequest](),
-		"MessageMcpResponse":        acptest.OfUnion(DecodeMessageMCPResponse, AppendMessageMCPResponse, CheckMessageMCPResponse),
-		"MultiSelectItems":          acptest.OfUnion(DecodeMultiSelectItems, AppendMultiSelectItems, CheckMultiSelectItems),
+		"MessageMcpResponse":        acptest.OfUnion(DecodeMessageMCPResponse, AppendMessageMCPResponse, func(v MessageMCPResponse) any { return struct{ V MessageMCPResponse }{v} }),
+		"MultiSelectItems":          acptest.OfUnion(DecodeMultiSelectItems, AppendMultiSelectItems, func(v MultiSelectItems) any { return struct{ V MultiSelectItems }{v} }),
 		"MultiSelectPropertySchema": acptest.Of[MultiSelectPropertySchema](),
 		"NewSessionRequest":         acptest.Of[NewSessionRequest](),
 		"NewSessionResponse":        acptest.Of[NewSessionResponse](),
 		"Notice":                    acptest.Of[Notice](),
-		"NoticeSeverity": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"NoticeSeverity": func(b []byte) ([]byte, any, error) {
 			var v NoticeSeverity
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v NoticeSeverity) any { return struct{ V NoticeSeverity }{v} }(v), d.Err()
 		},
 		"NumberPropertySchema": acptest.Of[NumberPropertySchema](),
 		"PermissionOption":     acptest.Of[PermissionOption](),
-		"PermissionOptionId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PermissionOptionId": func(b []byte) ([]byte, any, error) {
 			var v PermissionOptionID
 			d := jx.New(b)
 			v = PermissionOptionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v PermissionOptionID) any { return struct{ V PermissionOptionID }{v} }(v), d.Err()
 		},
-		"PermissionOptionKind": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PermissionOptionKind": func(b []byte) ([]byte, any, error) {
 			var v PermissionOptionKind
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v PermissionOptionKind) any { return struct{ V PermissionOptionKind }{v} }(v), d.Err()
 		},
 		"PlanEntry": acptest.Of[PlanEntry](),
-		"PlanEntryPriority": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PlanEntryPriority": func(b []byte) ([]byte, any, error) {
 			var v PlanEntryPriority
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v PlanEntryPriority) any { return struct{ V PlanEntryPriority }{v} }(v), d.Err()
 		},
-		"PlanEntryStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PlanEntryStatus": func(b []byte) ([]byte, any, error) {
 			var v PlanEntryStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v PlanEntryStatus) any { return struct{ V PlanEntryStatus }{v} }(v), d.Err()
 		},
 		"PlanFile": acptest.Of[PlanFile](),
-		"PlanId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"PlanId": func(b []byte) ([]byte, any, error) {
 			var v PlanID
 			d := jx.New(b)
 			v = PlanID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v PlanID) any { return struct{ V PlanID }{v} }(v), d.Err()
 		},
 		"PlanItems":                         acptest.Of[PlanItems](),
 		"PlanMarkdown":                      acptest.Of[PlanMarkdown](),
 		"PlanRemoved":                       acptest.Of[PlanRemoved](),
 		"PlanUpdate":                        acptest.Of[PlanUpdate](),
-		"PlanUpdateContent":                 acptest.OfUnion(DecodePlanUpdateContent, AppendPlanUpdateContent, CheckPlanUpdateContent),
+		"PlanUpdateContent":                 acptest.OfUnion(DecodePlanUpdateContent, AppendPlanUpdateContent, func(v PlanUpdateContent) any { return struct{ V PlanUpdateContent }{v} }),
 		"PromptAudioCapabilities":           acptest.Of[PromptAudioCapabilities](),
 		"PromptCapabilities":                acptest.Of[PromptCapabilities](),
 		"PromptEmbeddedContextCapabilities": acptest.Of[PromptEmbeddedContextCapabilities](),
 		"PromptImageCapabilities":           acptest.Of[PromptImageCapabilities](),
 		"PromptRequest":                     acptest.Of[PromptRequest](),
 		"PromptResponse":                    acptest.Of[PromptResponse](),
-		"ProtocolVersion": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ProtocolVersion": func(b []byte) ([]byte, any, error) {
 			var v ProtocolVersion
 			d := jx.New(b)
 			v = ProtocolVersion(d.Int(0, 65535))
 			d.End()
 			b = nil
 			b = jx.AppendInt(b, int64(v))
-			return b, nil, d.Err()
+			return b, func(v ProtocolVersion) any { return struct{ V ProtocolVersion }{v} }(v), d.Err()
 		},
 		"ProviderCurrentConfig": acptest.Of[ProviderCurrentConfig](),
-		"ProviderId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ProviderId": func(b []byte) ([]byte, any, error) {
 			var v ProviderID
 			d := jx.New(b)
 			v = ProviderID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v ProviderID) any { return struct{ V ProviderID }{v} }(v), d.Err()
 		},
 		"ProviderInfo":               acptest.Of[ProviderInfo](),
 		"ProvidersCapabilities":      acptest.Of[ProvidersCapabilities](),
 		"ProxySuccessorNotification": acptest.Of[ProxySuccessorNotification](),
 		"ProxySuccessorRequest":      acptest.Of[ProxySuccessorRequest](),
 		"ProxySuccessorResponse":     acptest.Of[ProxySuccessorResponse](),
-		"ReplayFrom":                 acptest.OfUnion(DecodeReplayFrom, AppendReplayFrom, CheckReplayFrom),
+		"ReplayFrom":                 acptest.OfUnion(DecodeReplayFrom, AppendReplayFrom, func(v ReplayFrom) any { return struct{ V ReplayFrom }{v} }),
 		"ReplayFromStart":            acptest.Of[ReplayFromStart](),
 		"RequestId":                  acptest.Of[acp.RequestID](),
-		"RequestPermissionOutcome":   acptest.OfUnion(DecodeRequestPermissionOutcome, AppendRequestPermissionOutcome, CheckRequestPermissionOutcome),
+		"RequestPermissionOutcome":   acptest.OfUnion(DecodeRequestPermissionOutcome, AppendRequestPermissionOutcome, func(v RequestPermissionOutcome) any { return struct{ V RequestPermissionOutcome }{v} }),
 		"RequestPermissionRequest":   acptest.Of[RequestPermissionRequest](),
 		"RequestPermissionResponse":  acptest.Of[RequestPermissionResponse](),
-		"RequestPermissionSubject":   acptest.OfUnion(DecodeRequestPermissionSubject, AppendRequestPermissionSubject, CheckRequestPermissionSubject),
+		"RequestPermissionSubject":   acptest.OfUnion(DecodeRequestPermissionSubject, AppendRequestPermissionSubject, func(v RequestPermissionSubject) any { return struct{ V RequestPermissionSubject }{v} }),
 		"RequiresActionStateUpdate":  acptest.Of[RequiresActionStateUpdate](),
 		"ResourceLink":               acptest.Of[ResourceLink](),
 		"ResumeSessionRequest":       acptest.Of[ResumeSessionRequest](),
 		"ResumeSessionResponse":      acptest.Of[ResumeSessionResponse](),
-		"Role": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"Role": func(b []byte) ([]byte, any, error) {
 			var v Role
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v Role) any { return struct{ V Role }{v} }(v), d.Err()
 		},
 		"RunningStateUpdate":                       acptest.Of[RunningStateUpdate](),
 		"SelectedPermissionOutcome":                acptest.Of[SelectedPermissionOutcome](),
 		"SessionAdditionalDirectoriesCapabilities": acptest.Of[SessionAdditionalDirectoriesCapabilities](),
 		"SessionArchiveCapabilities":               acptest.Of[SessionArchiveCapabilities](),
-		"SessionArchiveFilter": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionArchiveFilter": func(b []byte) ([]byte, any, error) {
 			var v SessionArchiveFilter
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionArchiveFilter) any { return struct{ V SessionArchiveFilter }{v} }(v), d.Err()
 		},
 		"SessionCancelCapabilities": acptest.Of[SessionCancelCapabilities](),
 		"SessionCapabilities":       acptest.Of[SessionCapabilities](),
 		"SessionConfigBoolean":      acptest.Of[SessionConfigBoolean](),
-		"SessionConfigGroupId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionConfigGroupId": func(b []byte) ([]byte, any, error) {
 			var v SessionConfigGroupID
 			d := jx.New(b)
 			v = SessionConfigGroupID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionConfigGroupID) any { return struct{ V SessionConfigGroupID }{v} }(v), d.Err()
 		},
-		"SessionConfigId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionConfigId": func(b []byte) ([]byte, any, error) {
 			var v SessionConfigID
 			d := jx.New(b)
 			v = SessionConfigID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionConfigID) any { return struct{ V SessionConfigID }{v} }(v), d.Err()
 		},
 		"SessionConfigOption": acptest.Of[SessionConfigOption](),
-		"SessionConfigOptionCategory": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionConfigOptionCategory": func(b []byte) ([]byte, any, error) {
 			var v SessionConfigOptionCategory
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionConfigOptionCategory) any { return struct{ V SessionConfigOptionCategory }{v} }(v), d.Err()
 		},
-		"SessionConfigSelect":        acptest.Of[SessionConfigSelect](),
-		"SessionConfigSelectGroup":   acptest.Of[SessionConfigSelectGroup](),
-		"SessionConfigSelectOption":  acptest.Of[SessionConfigSelectOption](),
-		"SessionConfigSelectOptions": acptest.OfUnion(DecodeSessionConfigSelectOptions, AppendSessionConfigSelectOptions, CheckSessionConfigSelectOptions),
-		"SessionConfigValueId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionConfigSelect":       acptest.Of[SessionConfigSelect](),
+		"SessionConfigSelectGroup":  acptest.Of[SessionConfigSelectGroup](),
+		"SessionConfigSelectOption": acptest.Of[SessionConfigSelectOption](),
+		"SessionConfigSelectOptions": acptest.OfUnion(DecodeSessionConfigSelectOptions, AppendSessionConfigSelectOptions, func(v SessionConfigSelectOptions) any {
+			return struct {
+				V SessionConfigSelectOptions `check:"minItems=1"`
+			}{v}
+		}),
+		"SessionConfigValueId": func(b []byte) ([]byte, any, error) {
 			var v SessionConfigValueID
 			d := jx.New(b)
 			v = SessionConfigValueID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionConfigValueID) any { return struct{ V SessionConfigValueID }{v} }(v), d.Err()
 		},
 		"SessionDeleteCapabilities": acptest.Of[SessionDeleteCapabilities](),
 		"SessionForkCapabilities":   acptest.Of[SessionForkCapabilities](),
-		"SessionId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionId": func(b []byte) ([]byte, any, error) {
 			var v SessionID
 			d := jx.New(b)
 			v = SessionID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionID) any { return struct{ V SessionID }{v} }(v), d.Err()
 		},
 		"SessionInfo":       acptest.Of[SessionInfo](),
 		"SessionInfoUpdate": acptest.Of[SessionInfoUpdate](),
-		"SessionListCursor": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionListCursor": func(b []byte) ([]byte, any, error) {
 			var v SessionListCursor
 			d := jx.New(b)
 			v = SessionListCursor(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionListCursor) any { return struct{ V SessionListCursor }{v} }(v), d.Err()
 		},
 		"SessionMessage":           acptest.Of[SessionMessage](),
 		"SessionMessageChunk":      acptest.Of[SessionMessageChunk](),
 		"SessionNotFoundErrorData": acptest.Of[SessionNotFoundErrorData](),
-		"SessionStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SessionStatus": func(b []byte) ([]byte, any, error) {
 			var v SessionStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SessionStatus) any { return struct{ V SessionStatus }{v} }(v), d.Err()
 		},
 		"SessionStatusCapabilities":               acptest.Of[SessionStatusCapabilities](),
 		"SessionStatusRequest":                    acptest.Of[SessionStatusRequest](),
@@ -507,50 +512,50 @@ var underTest = acptest.Package{
 		"SessionSystemPromptModeCapabilities":     acptest.Of[SessionSystemPromptModeCapabilities](),
 		"SessionSystemPromptOverrideCapabilities": acptest.Of[SessionSystemPromptOverrideCapabilities](),
 		"SessionTitleCapabilities":                acptest.Of[SessionTitleCapabilities](),
-		"SessionUpdate":                           acptest.OfUnion(DecodeSessionUpdate, AppendSessionUpdate, CheckSessionUpdate),
+		"SessionUpdate":                           acptest.OfUnion(DecodeSessionUpdate, AppendSessionUpdate, func(v SessionUpdate) any { return struct{ V SessionUpdate }{v} }),
 		"SetProviderRequest":                      acptest.Of[SetProviderRequest](),
 		"SetProviderResponse":                     acptest.Of[SetProviderResponse](),
 		"SetSessionConfigOptionRequest":           acptest.Of[SetSessionConfigOptionRequest](),
 		"SetSessionConfigOptionResponse":          acptest.Of[SetSessionConfigOptionResponse](),
 		"SetSessionTitleRequest":                  acptest.Of[SetSessionTitleRequest](),
 		"SetSessionTitleResponse":                 acptest.Of[SetSessionTitleResponse](),
-		"StateUpdate":                             acptest.OfUnion(DecodeStateUpdate, AppendStateUpdate, CheckStateUpdate),
-		"StringFormat": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"StateUpdate":                             acptest.OfUnion(DecodeStateUpdate, AppendStateUpdate, func(v StateUpdate) any { return struct{ V StateUpdate }{v} }),
+		"StringFormat": func(b []byte) ([]byte, any, error) {
 			var v StringFormat
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v StringFormat) any { return struct{ V StringFormat }{v} }(v), d.Err()
 		},
 		"StringMultiSelectItems":      acptest.Of[StringMultiSelectItems](),
 		"StringPropertySchema":        acptest.Of[StringPropertySchema](),
 		"SubagentSessionCapabilities": acptest.Of[SubagentSessionCapabilities](),
 		"SubagentUpdate":              acptest.Of[SubagentUpdate](),
 		"SystemPrompt":                acptest.Of[SystemPrompt](),
-		"SystemPromptMode": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"SystemPromptMode": func(b []byte) ([]byte, any, error) {
 			var v SystemPromptMode
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v SystemPromptMode) any { return struct{ V SystemPromptMode }{v} }(v), d.Err()
 		},
 		"Terminal":                   acptest.Of[Terminal](),
 		"TerminalAuthCapabilities":   acptest.Of[TerminalAuthCapabilities](),
 		"TerminalCancelCapabilities": acptest.Of[TerminalCancelCapabilities](),
 		"TerminalCapabilities":       acptest.Of[TerminalCapabilities](),
 		"TerminalExitStatus":         acptest.Of[TerminalExitStatus](),
-		"TerminalId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"TerminalId": func(b []byte) ([]byte, any, error) {
 			var v TerminalID
 			d := jx.New(b)
 			v = TerminalID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v TerminalID) any { return struct{ V TerminalID }{v} }(v), d.Err()
 		},
 		"TerminalOutput":             acptest.Of[TerminalOutput](),
 		"TerminalOutputChunk":        acptest.Of[TerminalOutputChunk](),
@@ -562,37 +567,37 @@ var underTest = acptest.Package{
 		"TitledMultiSelectItems":     acptest.Of[TitledMultiSelectItems](),
 		"ToolCallCancelCapabilities": acptest.Of[ToolCallCancelCapabilities](),
 		"ToolCallCapabilities":       acptest.Of[ToolCallCapabilities](),
-		"ToolCallContent":            acptest.OfUnion(DecodeToolCallContent, AppendToolCallContent, CheckToolCallContent),
+		"ToolCallContent":            acptest.OfUnion(DecodeToolCallContent, AppendToolCallContent, func(v ToolCallContent) any { return struct{ V ToolCallContent }{v} }),
 		"ToolCallContentChunk":       acptest.Of[ToolCallContentChunk](),
-		"ToolCallId": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ToolCallId": func(b []byte) ([]byte, any, error) {
 			var v ToolCallID
 			d := jx.New(b)
 			v = ToolCallID(d.Str())
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v ToolCallID) any { return struct{ V ToolCallID }{v} }(v), d.Err()
 		},
 		"ToolCallLocation":          acptest.Of[ToolCallLocation](),
 		"ToolCallPermissionSubject": acptest.Of[ToolCallPermissionSubject](),
-		"ToolCallStatus": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ToolCallStatus": func(b []byte) ([]byte, any, error) {
 			var v ToolCallStatus
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v ToolCallStatus) any { return struct{ V ToolCallStatus }{v} }(v), d.Err()
 		},
 		"ToolCallUpdate": acptest.Of[ToolCallUpdate](),
-		"ToolKind": func(b []byte) ([]byte, []acptest.Violation, error) {
+		"ToolKind": func(b []byte) ([]byte, any, error) {
 			var v ToolKind
 			d := jx.New(b)
 			v.decode(d)
 			d.End()
 			b = nil
 			b = jx.AppendString(b, string(v))
-			return b, nil, d.Err()
+			return b, func(v ToolKind) any { return struct{ V ToolKind }{v} }(v), d.Err()
 		},
 		"UnarchiveSessionRequest":             acptest.Of[UnarchiveSessionRequest](),
 		"UnarchiveSessionResponse":            acptest.Of[UnarchiveSessionResponse](),

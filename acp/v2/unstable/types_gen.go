@@ -156,7 +156,7 @@ type RequestPermissionRequest struct {
 	// What it is about, for programs. Absent or null: only the text tells.
 	Subject RequestPermissionSubject `json:"subject,omitzero"`
 	// Answers to choose from, at least one. At least 1 item.
-	Options []PermissionOption `json:"options"`
+	Options []PermissionOption `check:"minItems=1" json:"options"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -243,7 +243,7 @@ type Annotations struct {
 	// Time of the last change of the resource, ISO 8601. Absent or null: unknown.
 	LastModified acp.Opt[string] `json:"lastModified,omitzero"`
 	// Importance from 0 to 1. Absent or null: not rated. From 0 to 1.
-	Priority acp.Opt[float64] `json:"priority,omitzero"`
+	Priority acp.Opt[float64] `check:"minimum=0 maximum=1" json:"priority,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -273,11 +273,11 @@ type TextContent struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ImageContent struct {
 	// The picture in base64. Base64; see Bytes.
-	Data string `json:"data"`
+	Data string `check:"base64" json:"data"`
 	// Its media type, such as image/png.
 	MimeType MediaType `json:"mimeType"`
 	// Where the picture comes from. Absent or null: unknown. A URI.
-	URI acp.Opt[string] `json:"uri,omitzero"`
+	URI acp.Opt[string] `check:"uri" json:"uri,omitzero"`
 	// Hints for display. Absent or null: none.
 	Annotations *Annotations `json:"annotations,omitzero"`
 	// Extension data.
@@ -298,7 +298,7 @@ func (v *ImageContent) Bytes() ([]byte, error) {
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AudioContent struct {
 	// The recording in base64. Base64; see Bytes.
-	Data string `json:"data"`
+	Data string `check:"base64" json:"data"`
 	// Its media type, such as audio/wav.
 	MimeType MediaType `json:"mimeType"`
 	// Hints for display. Absent or null: none.
@@ -321,7 +321,7 @@ func (v *AudioContent) Bytes() ([]byte, error) {
 type Icon struct {
 	// Address of the picture, https or data only. Clients refuse anything else and send no
 	// credentials. A URI.
-	Src string `json:"src"`
+	Src string `check:"uri" json:"src"`
 	// Media type, if the source does not tell it right. Absent or null: take that of the source.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
 	// Sizes it suits, such as 48x48, or any. Absent or null: every size.
@@ -343,7 +343,7 @@ type ResourceLink struct {
 	// Name of the resource.
 	Name string `json:"name"`
 	// Address of the resource, often a file URI. A URI.
-	URI string `json:"uri"`
+	URI string `check:"uri" json:"uri"`
 	// Label to show in place of `name`. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation to show. Absent or null: none.
@@ -371,7 +371,7 @@ type TextResourceContents struct {
 	// The contents.
 	Text string `json:"text"`
 	// Address of the resource. A URI.
-	URI string `json:"uri"`
+	URI string `check:"uri" json:"uri"`
 	// Media type of the text. Absent or null: unknown.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
 	// Extension data.
@@ -387,9 +387,9 @@ type TextResourceContents struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type BlobResourceContents struct {
 	// The contents in base64. Base64; see Bytes.
-	Blob string `json:"blob"`
+	Blob string `check:"base64" json:"blob"`
 	// Address of the resource. A URI.
-	URI string `json:"uri"`
+	URI string `check:"uri" json:"uri"`
 	// Media type of the bytes. Absent or null: unknown.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
 	// Extension data.
@@ -540,7 +540,7 @@ type ToolCallLocation struct {
 	// Absolute path of the file.
 	Path AbsolutePath `json:"path"`
 	// Line number, counted from 1; 0 is an error. Absent or null: the whole file. At least 1.
-	Line acp.Opt[uint32] `json:"line,omitzero"`
+	Line acp.Opt[uint32] `check:"minimum=1" json:"line,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -673,7 +673,7 @@ type ElicitationSessionScope struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationRequestScope struct {
 	// The request that waits for the input.
-	RequestID acp.RequestID `json:"requestId"`
+	RequestID acp.RequestID `check:"id" json:"requestId"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -684,7 +684,7 @@ type ElicitationRequestScope struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationSchema struct {
 	// Always `object`; anything else is an error.
-	Type ElicitationSchemaType `json:"type"`
+	Type ElicitationSchemaType `check:"enum" json:"type"`
 	// Heading of the form. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Fields by name. Nested objects are not allowed.
@@ -751,10 +751,10 @@ type StringPropertySchema struct {
 	Default acp.Opt[string] `json:"default,omitzero"`
 	// Values to choose from, at least one, shown as they are. Absent or null: none. At least 1
 	// item.
-	Enum []string `json:"enum,omitzero"`
+	Enum []string `check:"minItems=1" json:"enum,omitzero"`
 	// Values to choose from, at least one, each with a label. Absent or null: none. At least 1
 	// item.
-	OneOf []EnumOption `json:"oneOf,omitzero"`
+	OneOf []EnumOption `check:"minItems=1" json:"oneOf,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -842,7 +842,7 @@ type MultiSelectItemsOther struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type StringMultiSelectItems struct {
 	// The values. At least 1 item.
-	Enum []string `json:"enum"`
+	Enum []string `check:"minItems=1" json:"enum"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -856,7 +856,7 @@ type StringMultiSelectItems struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type TitledMultiSelectItems struct {
 	// The values with their labels. At least 1 item.
-	AnyOf []EnumOption `json:"anyOf"`
+	AnyOf []EnumOption `check:"minItems=1" json:"anyOf"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -909,7 +909,7 @@ type ElicitationURLMode struct {
 	// Name that `elicitation/complete` uses later.
 	ElicitationID ElicitationID `json:"elicitationId"`
 	// Page to open, with the user's consent. A URI.
-	URL string `json:"url"`
+	URL string `check:"uri" json:"url"`
 	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
 	// rest of the object. It must not be nil.
 	Variant ElicitationURLModeVariant
@@ -1410,7 +1410,7 @@ type ProviderCurrentConfig struct {
 	// API protocol in use.
 	APIType LLMProtocol `json:"apiType"`
 	// Address in use. A URI.
-	BaseURL string `json:"baseUrl"`
+	BaseURL string `check:"uri" json:"baseUrl"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1565,7 +1565,7 @@ type SessionConfigSelectGroup struct {
 	// Label to show.
 	Name string `json:"name"`
 	// Values of the group. At least 1 item.
-	Options []SessionConfigSelectOption `json:"options"`
+	Options []SessionConfigSelectOption `check:"minItems=1" json:"options"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -1581,7 +1581,7 @@ type SessionConfigSelect struct {
 	// The value in effect, one of `options`.
 	CurrentValue SessionConfigValueID `json:"currentValue"`
 	// Values to choose from, plain or in groups.
-	Options SessionConfigSelectOptions `json:"options"`
+	Options SessionConfigSelectOptions `check:"minItems=1" json:"options"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
@@ -1686,7 +1686,7 @@ type SessionInfo struct {
 	// Title to show. Absent or null: none.
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Time of the last activity, RFC 3339. Absent or null: unknown. RFC 3339.
-	UpdatedAt acp.Opt[string] `json:"updatedAt,omitzero"`
+	UpdatedAt acp.Opt[string] `check:"date-time" json:"updatedAt,omitzero"`
 	// True if it is archived. Absent or null: not told. Agents that can archive always tell.
 	Archived acp.Opt[bool] `json:"archived,omitzero"`
 	// Extension data.
@@ -2251,7 +2251,7 @@ type ToolCallContentChunk struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalOutput struct {
 	// The bytes in base64. Base64; see Bytes.
-	Data string `json:"data"`
+	Data string `check:"base64" json:"data"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2284,9 +2284,9 @@ type TerminalExitStatus struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalSize struct {
 	// Number of columns, 1 to 65535. From 1 to 65535.
-	Cols uint16 `json:"cols"`
+	Cols uint16 `check:"minimum=1" json:"cols"`
 	// Number of rows, 1 to 65535. From 1 to 65535.
-	Rows uint16 `json:"rows"`
+	Rows uint16 `check:"minimum=1" json:"rows"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2357,7 +2357,7 @@ type TerminalOutputChunk struct {
 	TerminalID TerminalID `json:"terminalId"`
 	// The bytes in base64, to append. Each chunk is encoded on its own and may split a character.
 	// Base64; see Bytes.
-	Data string `json:"data"`
+	Data string `check:"base64" json:"data"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2425,7 +2425,7 @@ type PlanFile struct {
 	// The plan meant.
 	PlanID PlanID `json:"planId"`
 	// Address of the file. A URI.
-	URI string `json:"uri"`
+	URI string `check:"uri" json:"uri"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2513,7 +2513,7 @@ type SessionInfoUpdate struct {
 	// New title. Null removes it, absent leaves it.
 	Title acp.Patch[string] `json:"title,omitzero"`
 	// Time of the last activity, RFC 3339. Null removes it, absent leaves it. RFC 3339.
-	UpdatedAt acp.Patch[string] `json:"updatedAt,omitzero"`
+	UpdatedAt acp.Patch[string] `check:"date-time" json:"updatedAt,omitzero"`
 	// Extension data. Null clears it, absent keeps it.
 	Meta acp.Patch[json.RawMessage] `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -2563,7 +2563,7 @@ type Notice struct {
 	// How serious it is, for display.
 	Severity NoticeSeverity `json:"severity"`
 	// Plain text that makes sense alone; never empty. At least 1 character.
-	Title string `json:"title"`
+	Title string `check:"minLength=1" json:"title"`
 	// Further plain text. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
 	// Extension data.
@@ -2884,7 +2884,7 @@ type SetProviderRequest struct {
 	// API protocol to use.
 	APIType LLMProtocol `json:"apiType"`
 	// Address to send requests to. A URI.
-	BaseURL string `json:"baseUrl"`
+	BaseURL string `check:"uri" json:"baseUrl"`
 	// All headers to send, by name. Absent: none. They may hold secrets. Never printed by String.
 	Headers map[string]string `json:"headers,omitzero"`
 	// Extension data.
@@ -2986,7 +2986,7 @@ type MCPServerHTTP struct {
 	// Label of the server.
 	Name string `json:"name"`
 	// Address of the server. A URI.
-	URL string `json:"url"`
+	URL string `check:"uri" json:"url"`
 	// Headers to send with every request, except those the transport sets itself. They may hold
 	// secrets.
 	Headers []HTTPHeader `json:"headers,omitzero"`
@@ -3316,7 +3316,7 @@ type PromptRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// The message, not empty. Text and resource links always work, other content needs a prompt
 	// capability. At least 1 item.
-	Prompt []ContentBlock `json:"prompt"`
+	Prompt []ContentBlock `check:"minItems=1" json:"prompt"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
@@ -3515,7 +3515,7 @@ type MessageMCPNotification struct {
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/cancellation
 type CancelRequestNotification struct {
 	// The request to stop, sent earlier by the same side.
-	RequestID acp.RequestID `json:"requestId"`
+	RequestID acp.RequestID `check:"id" json:"requestId"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.

@@ -80,8 +80,6 @@ func (g *gen) unionResults(f *jen.File) {
 				line("return Append%s(b, r.v)", c.result))
 			f.Func().Params(jen.Id("r").Op("*").Id(n)).Id("UnmarshalJSON").Params(bytesParam()).Params(jen.Err().Error()).Block(
 				line("r.v, err = Decode%s(b)", c.result), line("return err"))
-			f.Func().Params(jen.Id("r").Op("*").Id(n)).Id("Check").Params().Index().Add(g.hand("Violation")).Block(
-				line("return Check%s(r.v)", c.result))
 		}
 	}
 }

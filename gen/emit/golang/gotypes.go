@@ -130,7 +130,7 @@ func (g *gen) variantStructs(t *ir.Type, union string, u *ir.Union, f func(struc
 	if !g.hasOther(u) {
 		return
 	}
-	s := structType{name: g.otherName(union), of: t, other: u.Tag, unionName: union}
+	s := structType{name: g.otherName(union), of: t, other: u.Tag, unionName: union, unknown: u.Other == nil}
 	if u.Other != nil {
 		s.fields = u.Other.Fields
 		if u.Other.Nested != nil {
@@ -155,6 +155,7 @@ type structType struct {
 	variants  string    // its interface
 	other     string    // the tag, when this keeps unknown variants
 	unionName string    // the interface it keeps them for
+	unknown   bool      // no schema declares such variants, so they break a rule
 	any       bool      // any JSON value
 }
 

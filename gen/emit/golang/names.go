@@ -85,7 +85,7 @@ func paramName(s string) string {
 
 // methodNames are the methods that structs have; a field cannot be called so.
 var methodNames = map[string]bool{
-	"AppendJSON": true, "Bytes": true, "Check": true, "LogValue": true,
+	"AppendJSON": true, "Bytes": true, "LogValue": true,
 	"MarshalJSON": true, "String": true, "UnmarshalJSON": true,
 }
 

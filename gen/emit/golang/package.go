@@ -46,8 +46,8 @@ func (p Package) Files() ([]emit.Output, error) {
 		name string
 		emit func(*jen.File)
 	}{
-		{"types", g.types}, {"enums", g.enums}, {"unions", g.unions}, {"visitors", g.visitors},
-		{"codec", g.codec}, {"unioncodec", g.unionCodec}, {"check", g.checks}, {"print", g.printers}, {"new", g.constructors},
+		{"types", g.types}, {"enums", g.enums}, {"unions", g.unions},
+		{"codec", g.codec}, {"unioncodec", g.unionCodec}, {"print", g.printers}, {"new", g.constructors},
 		{"methods", g.methods}, {"handlers", g.handlers}, {"dispatch", g.dispatch}, {"callers", g.callers}, {"protocol", g.protocol},
 		{"definitions", g.tests},
 	} {

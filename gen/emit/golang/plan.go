@@ -14,7 +14,6 @@ type arm struct {
 	types []string // concrete types that can stand in this arm
 	value bool     // a named string, number, boolean, list or raw value, not a pointer
 	tag   string   // value of the tag, empty when there is none
-	label string   // name in the visitor
 }
 
 // plan names everything that is generated, so that files can refer to each other.
@@ -85,10 +84,7 @@ func (g *gen) planUnion(def, union string, u *ir.Union) {
 	}
 	var arms []arm
 	for _, v := range variants(u) {
-		a := arm{v: v, tag: v.Wire, label: goName(v.Wire)}
-		if a.label == "" {
-			a.label = goName(v.Title)
-		}
+		a := arm{v: v, tag: v.Wire}
 		if v.Ref != "" && uses[v.Ref] == 1 && (v.Type == nil || g.isStruct(*v.Type)) {
 			a.name = g.refType(v.Ref)
 			a.iface = g.isInterface(v.Ref)

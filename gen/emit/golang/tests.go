@@ -1,6 +1,8 @@
 package golang
 
 import (
+	"fmt"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/hermes-nvim/hermes/gen/ir"
@@ -20,6 +22,7 @@ func (g *gen) tests(f *jen.File) {
 	f.Var().Id("underTest").Op("=").Add(kit("Package")).Values(jen.Dict{
 		jen.Id("Edition"):  jen.Lit(g.Edition),
 		jen.Id("Protocol"): jen.Id("protocolUnderTest").Call(),
+		jen.Id("Check"):    kit("Checker").Call(g.hand("Check")),
 		jen.Id("Definitions"): jen.Map(jen.String()).Add(kit("Codec")).Values(jen.DictFunc(func(d jen.Dict) {
 			for _, t := range g.Spec.Types {
 				if c := g.testCodec(t, kit); c != nil {
@@ -56,19 +59,24 @@ func (g *gen) testCodec(t *ir.Type, kit func(string) *jen.Statement) jen.Code {
 	case t.Hand != "":
 		return kit("Of").Types(g.hand(t.Hand)).Call()
 	case t.Union != nil && len(t.Fields) == 0:
-		return kit("OfUnion").Call(jen.Id("Decode"+n), jen.Id("Append"+n), jen.Id("Check"+n))
+		return kit("OfUnion").Call(jen.Id("Decode"+n), jen.Id("Append"+n), g.asMember(n, t))
 	case t.Kind == ir.String, t.Kind == ir.Integer, t.Kind == ir.EnumInt, t.Kind == ir.EnumStr:
 		body = append(body, line("var v %s", n), line("d := %s(b)", g.in("New")))
 		body = append(body, g.decodeRef("v", t.Name)...)
 		body = append(body, line("d.End()"), line("b = nil"))
 		body = append(body, g.appendValue("v", ir.TypeRef{Ref: t.Name})...)
-		found := jen.Code(jen.Nil())
-		if check := g.checkValue("v", ir.TypeRef{Ref: t.Name}); check != nil {
-			body = append(append(body, line("var c %s", g.in("Check"))), check...)
-			found = line("%s(&c)", g.in("Violations").Types(kit("Violation")))
-		}
-		body = append(body, line("return b, %s, d.Err()", found))
-		return jen.Func().Params(bytesParam()).Params(jen.Index().Byte(), jen.Index().Add(kit("Violation")), jen.Error()).Block(body...)
+		body = append(body, line("return b, %s(v), d.Err()", g.asMember(n, t)))
+		return jen.Func().Params(bytesParam()).Params(jen.Index().Byte(), jen.Any(), jen.Error()).Block(body...)
 	}
 	return kit("Of").Types(jen.Id(n)).Call()
+}
+
+// asMember is a function that makes a value the member of a struct, which holds
+// the rules for it.
+func (g *gen) asMember(n string, t *ir.Type) jen.Code {
+	tag := ""
+	if check := g.checkTag(&ir.Field{Type: ir.TypeRef{Ref: t.Name}}); check != "" {
+		tag = fmt.Sprintf("`check:%q`", check)
+	}
+	return line("func(v %s) any { return struct { V %s %s }{v} }", n, n, rawText(tag))
 }

@@ -42,7 +42,10 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 		}
 		if s.other != "" {
 			comment(b, "Tag is the "+s.other+" that this version does not know.")
-			b.Id("Tag").String()
+			declared := b.Id("Tag").String()
+			if s.unknown {
+				declared.Tag(map[string]string{"check": "tag=" + s.other})
+			}
 			seen["Tag"] = s.other
 		}
 		for _, m := range s.fields {
@@ -61,7 +64,11 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 			if m.Presence != ir.Required {
 				tag += ",omitzero"
 			}
-			b.Id(n).Add(g.fieldType(m)).Tag(map[string]string{"json": tag})
+			tags := map[string]string{"json": tag}
+			if check := g.checkTag(m); check != "" {
+				tags["check"] = check
+			}
+			b.Id(n).Add(g.fieldType(m)).Tag(tags)
 		}
 		switch {
 		case s.union != nil:

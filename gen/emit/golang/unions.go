@@ -34,7 +34,6 @@ func (g *gen) unions(f *jen.File) {
 			} else {
 				b.Id("appendMembers").Params(bytesParam()).Index().Byte()
 			}
-			b.Id("check").Params(jen.Id("c").Op("*").Add(g.in("Check")))
 		})
 		for _, a := range g.arms[n] {
 			if !a.own || (a.alias == "" && !a.value) {
@@ -56,8 +55,6 @@ func (g *gen) unions(f *jen.File) {
 			f.Type().Id(a.name).Id(a.alias)
 			f.Add(method(a.name, "appendMembers").Params(bytesParam()).Index().Byte().Block(
 				line("return (*%s)(v).appendMembers(b)", a.alias)))
-			f.Add(method(a.name, "check").Params(jen.Id("c").Op("*").Add(g.in("Check"))).Block(
-				line("(*%s)(v).check(c)", a.alias)))
 		}
 		if g.hasOther(u) {
 			g.marks[g.otherName(n)] = append(g.marks[g.otherName(n)], n)
@@ -114,48 +111,6 @@ func star(a arm) string {
 		return ""
 	}
 	return "*"
-}
-
-// visitors emits one exhaustive visitor for each union.
-func (g *gen) visitors(f *jen.File) {
-	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
-		type visit struct {
-			label string
-			typ   *jen.Statement
-		}
-		var visits []visit
-		labels := map[string]string{}
-		add := func(label string, typ *jen.Statement, what string) {
-			if o, dup := labels[label]; dup || label == "" {
-				g.claims.errs = append(g.claims.errs, n+": the variants "+o+" and "+what+" would both be visited by Visit"+label)
-			}
-			labels[label] = what
-			visits = append(visits, visit{label, typ})
-		}
-		for _, a := range g.arms[n] {
-			add(a.label, jen.Op(star(a)).Id(a.name), a.name)
-		}
-		if g.hasOther(u) {
-			add("Other", jen.Op("*").Id(g.otherName(n)), g.otherName(n))
-		}
-		visitor := n + "Visitor"
-		g.claims.claim(visitor, n+"/visitor")
-		g.claims.claim("Visit"+n, n+"/visit")
-		comment(f, visitor+" has one method for each variant of "+n+". A variant added by a new version of the protocol is a new method, so that the compiler finds every place that must handle it.")
-		f.Type().Id(visitor).InterfaceFunc(func(b *jen.Group) {
-			for _, v := range visits {
-				b.Id("Visit" + v.label).Params(v.typ).Error()
-			}
-		})
-		comment(f, "Visit"+n+" calls the method of to for the variant that v is. A nil v is an error.")
-		f.Func().Id("Visit"+n).Params(jen.Id("v").Id(n), jen.Id("to").Id(visitor)).Error().Block(
-			jen.Switch(jen.Id("v").Op(":=").Id("v").Assert(jen.Type())).BlockFunc(func(b *jen.Group) {
-				for _, v := range visits {
-					b.Case(v.typ).Block(jen.Return(jen.Id("to").Dot("Visit" + v.label).Call(jen.Id("v"))))
-				}
-			}),
-			jen.Return(g.hand("NoVariant").Call(jen.Lit(n))))
-	})
 }
 
 // constructors emits a New function for each type with required members: the
