@@ -177,7 +177,7 @@ func TestNothingPrintsSecrets(t *testing.T) {
 			}
 		}
 	}
-	if text := fmt.Sprint(NewTextContent(strings.Repeat("x", 1<<20))); len(text) > 1000 {
+	if text := fmt.Sprint(NewPromptRequest("s", []ContentBlock{NewTextContent(strings.Repeat("x", 1<<20))})); len(text) > 1000 {
 		t.Errorf("a megabyte prints as %d bytes", len(text))
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// printers emits String and LogValue. They print JSON without secrets and cut
-// what is long. Both have value receivers, so that a struct prints the same way
+// printers emits String and LogValue for messages and for what can hold a
+// secret. They print JSON without secrets and cut what is long. Both have value receivers, so that a struct prints the same way
 // inside another one, and in a list. A struct with a secret member of its own
 // also gets Format, because fmt does not call String for %#v and %d.
 func (g *gen) printers(f *jen.File) {
@@ -22,12 +22,23 @@ func (g *gen) printers(f *jen.File) {
 			b.Values(jen.Lit(s[0]), jen.Lit(s[1]))
 		}
 	})
+	messages := map[*ir.Type]bool{}
+	for _, m := range g.Spec.Methods {
+		for _, def := range []string{m.Request, m.Response, m.Notification} {
+			if def != "" {
+				messages[g.Spec.Resolve(def)] = true
+			}
+		}
+	}
 	g.structs(func(s structType) {
+		if !messages[s.def] && !g.holdsSecret(g.allFields(s), map[string]bool{}) {
+			return
+		}
 		g.printer(f, s.name, jen.Id("v").Dot("AppendJSON").Call(jen.Nil()), g.secretMembers(s))
 	})
 	g.eachUnion(func(t *ir.Type, n string, u *ir.Union) {
 		for _, a := range g.arms[n] {
-			if a.alias != "" && !a.value {
+			if a.alias != "" && !a.value && g.holdsSecret(g.objectFields(a.v.Ref), map[string]bool{}) {
 				g.printer(f, a.name, line("(*%s)(&v).AppendJSON(nil)", a.alias), secretsOf(g.objectFields(a.v.Ref)))
 			}
 		}
@@ -59,7 +70,10 @@ func (g *gen) printer(f *jen.File, name string, text jen.Code, hidden []string) 
 
 // secretMembers lists the secret members that can stand in the object that s
 // is. A variant that this version does not know may have those of all others.
-func (g *gen) secretMembers(s structType) []string {
+func (g *gen) secretMembers(s structType) []string { return secretsOf(g.allFields(s)) }
+
+// allFields lists the members that can stand in the object that s is.
+func (g *gen) allFields(s structType) []*ir.Field {
 	fields := append([]*ir.Field(nil), s.fields...)
 	if s.union != nil {
 		for _, v := range variants(s.union) {
@@ -72,7 +86,29 @@ func (g *gen) secretMembers(s structType) []string {
 	if s.other != "" {
 		fields = append(fields, g.objectFields(s.of.Name)...)
 	}
-	return secretsOf(fields)
+	return fields
+}
+
+// holdsSecret reports whether one of the members is secret, or what it is made
+// of, at any depth.
+func (g *gen) holdsSecret(fields []*ir.Field, seen map[string]bool) bool {
+	for _, m := range fields {
+		if m.Secret {
+			return true
+		}
+		r := m.Type
+		for r.Elem != nil {
+			r = *r.Elem
+		}
+		if r.Ref == "" || seen[r.Ref] {
+			continue
+		}
+		seen[r.Ref] = true
+		if g.holdsSecret(g.objectFields(r.Ref), seen) {
+			return true
+		}
+	}
+	return false
 }
 
 func secretsOf(fields []*ir.Field) []string {
