@@ -26,7 +26,7 @@ func TestConformance(t *testing.T) {
 	for _, part := range []struct {
 		format string
 		last   int
-	}{{"C%03d", 182}, {"R%02d", 15}, {"F%02d", 11}, {"T%02d", 44}} {
+	}{{"C%03d", 182}, {"R%02d", 15}, {"F%02d", 11}, {"T%02d", 44}, {"S%02d", 8}} {
 		for n := 1; n <= part.last; n++ {
 			number := fmt.Sprintf(part.format, n)
 			if expected >= len(rules) || rules[expected].number != number {
@@ -105,7 +105,7 @@ func readRules(t *testing.T) []rule {
 	return rules
 }
 
-var testFunc = regexp.MustCompile(`(?m)^(?:// ([CRFT]\d+(?:, [CRFT]\d+)*) of the conformance list\.\n)?func ((?:Test|Example|Fuzz)\w*)\(`)
+var testFunc = regexp.MustCompile(`(?m)^(?:// ([CRFTS]\d+(?:, [CRFTS]\d+)*) of the conformance list\.\n)?func ((?:Test|Example|Fuzz)\w*)\(`)
 
 var luaSpec = regexp.MustCompile(`\bit\("([^"]+)"`)
 
@@ -150,7 +150,7 @@ func conformance(rules []rule) string {
 	}
 	fmt.Fprintf(&b, "<!-- Made from runtime/testdata/conformance.tsv by go test ./runtime -run Conformance -update; do not edit. -->\n\n# Conformance\n\n")
 	fmt.Fprintf(&b, "What a client, an agent and a server of the protocol must do, and the tests that show that Hermes does: %d of %d rules. The others say why there is no test. A test checks that every test named here exists.\n", proven, len(rules))
-	titles := map[byte]string{'C': "The protocol and its transports", 'R': "What real agents do", 'F': "Faults", 'T': "Threats"}
+	titles := map[byte]string{'C': "The protocol and its transports", 'R': "What real agents do", 'F': "Faults", 'T': "Threats", 'S': "Security gates"}
 	var part byte
 	for _, r := range rules {
 		if r.number[0] != part {
