@@ -120,10 +120,14 @@ describe("buffer", function()
 
     it("ends as the options say the file will", function()
       local path = open("a.txt", "a\nb")
-      eq(buffer.read(path), "a\nb\n")
+      eq(buffer.read(path), "a\nb")
       vim.bo.fixendofline = false
       eq(buffer.read(path), "a\nb")
       eq(buffer.read(path, 1, 1), "a\n")
+      api.nvim_buf_set_lines(0, 1, 2, false, { "B" })
+      eq(buffer.read(path), "a\nB")
+      vim.bo.fixendofline = true -- saving adds the newline
+      eq(buffer.read(path), "a\nB\n")
     end)
 
     it("sees what changed on disk when nothing is unsaved", function()
@@ -226,15 +230,17 @@ describe("buffer", function()
       end)
     end
 
-    it("leaves out the final newline only where the user does", function()
-      local path = open("a.txt", "a\n")
-      eq(write(path, "b"), "written")
-      eq(disk(path), "b\n")
-      vim.bo.fixendofline = false
-      eq(write(path, "c"), "written")
-      eq(disk(path), "c")
-      eq(write(path, "d\n"), "written")
-      eq(disk(path), "d\n")
+    it("ends the file as the agent does, whatever 'fixendofline' says", function()
+      local path, buf = open("a.txt", "a\n")
+      for _, fix in ipairs({ true, false }) do
+        vim.bo.fixendofline = fix
+        for _, content in ipairs({ "b", "c", "d\n", "d", "d\n", "e" }) do
+          eq(write(path, content), "written")
+          eq(disk(path), content)
+          eq(buffer.read(path), content)
+        end
+        eq({ vim.bo.fixendofline, vim.bo[buf].modified }, { fix, false })
+      end
     end)
 
     it("arrives at the content it was given, whatever was there", function()
@@ -357,6 +363,246 @@ describe("buffer", function()
       eq(problem:find("\n"), nil)
     end)
 
+    for name, case in pairs({
+      ["latin1"] = {
+        "caf\233\n",
+        "caf\195\169 \226\134\146 \230\151\165\n",
+        "latin1",
+        "→ (U+2192)",
+      },
+      ["cp1251"] = { "\232\n", "\208\184 \195\169\n", "cp1251", "é (U+00E9)" },
+      ["euc-jp"] = { "\198\252\n", "\230\151\165 \240\159\152\128\n", "euc-jp", "😀 (U+1F600)" },
+    }) do
+      it("refuses text that the encoding of the file cannot hold: " .. name, function()
+        vim.o.fileencodings = case[3]
+        local path, buf = open("a.txt", case[1])
+        vim.o.fileencodings = "ucs-bom,utf-8,default,latin1"
+        local before = lines(buf)
+        eq(
+          write(path, case[2]),
+          ("the file is %s, which has no %s; nothing was written"):format(case[3], case[4])
+        )
+        eq({ lines(buf), disk(path), vim.bo[buf].modified }, { before, case[1], false })
+        eq(vim.fn.undotree().seq_last, 0)
+        api.nvim_buf_set_lines(buf, 0, -1, false, { "mine" })
+        eq(write(path, case[2]) ~= "written", true)
+        eq({ lines(buf), disk(path), vim.bo[buf].modified }, { { "mine" }, case[1], true })
+      end)
+    end
+
+    it("keeps the encoding of the file for text that it can hold", function()
+      local path = open("a.txt", "caf\233\n")
+      eq(vim.bo.fileencoding, "latin1")
+      eq(write(path, "th\195\169 caf\195\169\n"), "written")
+      eq(disk(path), "th\233 caf\233\n")
+      eq(buffer.read(path), "th\195\169 caf\195\169\n")
+    end)
+
+    it("counts as done when an autocommand fails after the file was written", function()
+      local path, buf = open("a.txt", "a\n")
+      local said
+      local notify = vim.notify
+      vim.notify = function(text)
+        said = text
+      end
+      MiniTest.finally(function()
+        vim.notify = notify
+      end)
+      api.nvim_create_autocmd("BufWritePost", {
+        buffer = buf,
+        callback = function()
+          error("linter broke")
+        end,
+      })
+      eq(write(path, "b\n"), "written")
+      eq({ disk(path), vim.bo[buf].modified }, { "b\n", false })
+      vim.wait(1000, function()
+        return said ~= nil
+      end, 2)
+      eq(
+        said:match("a%.txt was written for the agent, but then: linter broke") ~= nil or said,
+        true
+      )
+    end)
+
+    it("fails when a BufWriteCmd autocommand does not write the file", function()
+      local path, buf = open("a.txt", "a\n")
+      api.nvim_create_autocmd("BufWriteCmd", { buffer = buf, callback = function() end })
+      eq(
+        write(path, "b\n"),
+        "an autocommand took the write over and did not write the file; "
+          .. "the buffer holds the change, unsaved"
+      )
+      eq(disk(path), "a\n")
+    end)
+
+    it("counts as done when a BufWriteCmd autocommand writes the file its own way", function()
+      local path, buf = open("a.txt", "a\n")
+      api.nvim_create_autocmd("BufWriteCmd", {
+        buffer = buf,
+        callback = function()
+          on_disk("a.txt", "secret " .. table.concat(lines(buf)))
+          vim.bo[buf].modified = false
+        end,
+      })
+      eq(write(path, "b\n"), "written")
+      eq(disk(path), "secret b")
+    end)
+
+    it("tells no paths of programs when an autocommand fails", function()
+      local path, buf = open("a.txt", "a\n")
+      local file = on_disk("plugin one.lua", "return function() error('formatter broke') end")
+      api.nvim_create_autocmd("BufWritePre", { buffer = buf, callback = dofile(file) })
+      eq(write(path, "b\n"), "formatter broke; the buffer holds the change, unsaved")
+      eq(disk(path), "a\n")
+    end)
+
+    for name, ignored in pairs({
+      ["all events are ignored"] = "all",
+      ["FileChangedShell is ignored"] = "FileChangedShell",
+      ["an autocommand of the user decides"] = "",
+    }) do
+      it("keeps what changed on disk beside unsaved edits when " .. name, function()
+        local path, buf = open("a.txt", "a\n")
+        local calls = 0
+        if ignored == "" then
+          api.nvim_create_autocmd("FileChangedShell", {
+            callback = function()
+              calls = calls + 1
+              vim.v.fcs_choice = "reload"
+            end,
+          })
+        end
+        MiniTest.finally(function()
+          vim.o.eventignore = ""
+          vim.cmd("silent! autocmd! FileChangedShell")
+        end)
+        vim.o.eventignore = ignored
+        api.nvim_buf_set_lines(buf, 0, -1, false, { "mine" })
+        change_on_disk(path, "theirs\n")
+        for _ = 1, 2 do
+          eq(write(path, "b\n"), "changed on disk while the buffer has unsaved edits")
+          eq({ lines(buf), disk(path), vim.bo[buf].modified }, { { "mine" }, "theirs\n", true })
+        end
+        eq({ calls, vim.o.eventignore }, { 0, ignored })
+      end)
+    end
+
+    it("refuses unsaved edits of a file that was opened without events and exists", function()
+      local path = on_disk("a.txt", "a\n")
+      vim.cmd("noautocmd edit " .. vim.fn.fnameescape(path))
+      eq(write(path, "b\n"), "written") -- unmodified, so the text can be compared
+      vim.cmd("noautocmd bwipeout! | noautocmd edit " .. vim.fn.fnameescape(path))
+      api.nvim_buf_set_lines(0, 0, -1, false, { "mine" })
+      eq(write(path, "c\n"), "changed on disk while the buffer has unsaved edits")
+      eq(disk(path), "b\n")
+    end)
+
+    it("writes on top of edits that were saved without events", function()
+      local path, buf = open("a.txt", "a\n")
+      api.nvim_buf_set_lines(buf, 0, -1, false, { "mine" })
+      vim.cmd("silent noautocmd write")
+      api.nvim_exec_autocmds("BufModifiedSet", { buffer = buf }) -- as the main loop does
+      api.nvim_buf_set_lines(buf, 0, -1, false, { "more" })
+      eq(write(path, "b\n"), "written")
+      eq(disk(path), "b\n")
+    end)
+
+    it("does not write into a file that a buffer was only renamed to", function()
+      open("a.txt", "a\n")
+      local other = on_disk("b.txt", "b\n")
+      vim.cmd("silent file " .. vim.fn.fnameescape(other))
+      eq(write(other, "c\n"), "changed on disk while the buffer has unsaved edits")
+      eq(disk(other), "b\n")
+    end)
+
+    it("makes the changes of a formatter part of the same undo step", function()
+      local path, buf = open("a.txt", "a\n")
+      api.nvim_create_autocmd("BufWritePre", {
+        buffer = buf,
+        callback = function()
+          api.nvim_buf_set_lines(buf, -1, -1, false, { "formatted" })
+        end,
+      })
+      local text
+      buffer.write(path, "b\n", nil, function(_, now)
+        text = now
+      end)
+      vim.wait(2000, function()
+        return text ~= nil
+      end, 2)
+      eq({ text, disk(path) }, { "b\nformatted\n", "b\nformatted\n" })
+      vim.cmd("silent undo")
+      eq(lines(buf), { "a" })
+    end)
+
+    for name, setting in pairs({
+      ["by default"] = "set backupskip=",
+      ["in a folder without backups"] = "set backupskip=*",
+      ["without backups"] = "set nowritebackup backupskip=",
+      ["with a backup in the way of links"] = "set backupskip= | let g:linked = 1",
+    }) do
+      -- With the smaller one no copy of the old text can be made either.
+      for _, blocks in ipairs({ 100, 20 }) do
+        it(
+          ("leaves the old text whole when the disk is full, %s (%d)"):format(name, blocks),
+          function()
+            local old = ("old\n"):rep(10000)
+            local path = on_disk("a.txt", old)
+            -- A limit on the size of files fails a write half way like a full disk.
+            local child = vim.fn.jobstart({
+              "sh",
+              "-c",
+              ("trap '' XFSZ; ulimit -f %d; exec \"$@\""):format(blocks),
+              "sh",
+              vim.v.progpath,
+              "--clean",
+              "--headless",
+              "--embed",
+              "-n",
+              "--cmd",
+              "set rtp^=" .. vim.fn.fnameescape(vim.fn.getcwd()),
+            }, { rpc = true })
+            MiniTest.finally(function()
+              vim.fn.jobstop(child)
+            end)
+            local function lua(code, ...)
+              return vim.rpcrequest(child, "nvim_exec_lua", code, { ... })
+            end
+            lua("vim.cmd(...)", setting)
+            if lua("return vim.g.linked") == 1 then
+              vim.uv.fs_link(path, dir .. "/linked")
+            end
+            lua("vim.cmd.edit(...)", path)
+            lua(
+              [[local path, text = ...
+            function options()
+              local o, list = vim.o, {}
+              for _, name in ipairs({ "backup", "writebackup", "backupskip", "backupcopy", "backupdir", "confirm", "fixeol" }) do
+                list[#list + 1] = o[name]
+              end
+              return list
+            end
+            before = options()
+            require("hermes.buffer").write(path, text, nil, function(p) problem = p or "written" end)
+            vim.wait(20000, function() return problem end, 2)]],
+              path,
+              ("new text\n"):rep(50000)
+            )
+            local problem = lua("return problem")
+            eq(problem:match("^E%d+:") ~= nil or problem, true)
+            eq(disk(path) == old, true)
+            eq(lua("return vim.fn.glob(... .. '*', true, true)", path), { path })
+            eq(
+              lua("return vim.fn.glob(vim.fn.tempname():gsub('[^/]*$', '[0-9]*'), true, true)"),
+              {}
+            )
+            eq(lua("return vim.deep_equal(before, options())"), true)
+          end
+        )
+      end
+    end
+
     it("waits for a buffer that is unmodifiable for a moment", function()
       local path, buf = open("a.txt", "a\n")
       vim.bo[buf].modifiable = false
@@ -441,6 +687,99 @@ describe("buffer", function()
       vim.o.autoread = true
       eq(lines(buf), { "A" })
       vim.cmd("silent undo")
+      eq(lines(buf), { "a" })
+    end)
+
+    it("keeps marks, extmarks, folds and the cursor in place, as one undo step", function()
+      local path, buf = open("a.txt", "1\n2\n3\n4\n5\n6\nseven is here\n8\n")
+      local ns = api.nvim_create_namespace("spec")
+      local on_line = api.nvim_buf_set_extmark(buf, ns, 4, 0, {})
+      local in_line = api.nvim_buf_set_extmark(buf, ns, 6, 9, {})
+      api.nvim_buf_set_mark(buf, "a", 8, 0, {})
+      vim.cmd("5,6fold")
+      api.nvim_win_set_cursor(0, { 4, 0 })
+      change_on_disk(path, "0\n0\n1\n3\n4\n5\n6\nSeven is here\n8\n")
+      eq(buffer.refresh({ path }), {})
+      eq(lines(buf), { "0", "0", "1", "3", "4", "5", "6", "Seven is here", "8" })
+      eq(api.nvim_buf_get_extmark_by_id(buf, ns, on_line, {}), { 5, 0 })
+      eq(api.nvim_buf_get_extmark_by_id(buf, ns, in_line, {}), { 7, 9 })
+      eq(api.nvim_buf_get_mark(buf, "a"), { 9, 0 })
+      eq(api.nvim_win_get_cursor(0), { 5, 0 })
+      eq({ vim.fn.foldclosed(6), vim.fn.foldclosedend(6) }, { 6, 7 })
+      eq(vim.bo[buf].modified, false)
+      vim.cmd("silent undo")
+      eq(lines(buf), { "1", "2", "3", "4", "5", "6", "seven is here", "8" })
+      eq(vim.bo[buf].modified, true)
+      vim.cmd("silent redo")
+      eq(vim.bo[buf].modified, false)
+    end)
+
+    for name, case in pairs({
+      ["dos line ends"] = { "a\r\nb\r\n", "a\r\nc\r\n", { "a", "c" } },
+      ["a byte order mark that goes"] = { "\239\187\191a\n", "b\n", { "b" } },
+      ["a byte order mark that comes"] = { "a\n", "\239\187\191b\n", { "b" } },
+      ["no final newline"] = { "a\n", "b", { "b" } },
+      ["an empty file"] = { "a\n", "", { "" } },
+      ["a file that was empty"] = { "", "a\n", { "a" } },
+      ["NUL bytes"] = { "a\n", "a\0b\n", { "a\0b" } },
+      ["latin1"] = { "caf\233\n", "th\233\n", { "th\195\169" } },
+      ["latin1 in place of UTF-8"] = { "caf\195\169\n", "th\233\n", { "th\195\169" } },
+      ["UTF-16"] = { "\255\254a\0\n\0", "\255\254\229\101\n\0", { "日" } },
+      ["the same text again"] = { "a\n", "a\n", { "a" } },
+    }) do
+      it("shows and keeps what is on disk: " .. name, function()
+        local path, buf = open("a.txt", case[1])
+        change_on_disk(path, case[2])
+        eq(buffer.refresh({ path }), {})
+        eq({ lines(buf), vim.bo[buf].modified }, { case[3], false })
+        vim.o.fixendofline = false
+        vim.cmd("silent write") -- headless, a question would be an error
+        vim.o.fixendofline = true
+        eq(disk(path), case[2])
+      end)
+    end
+
+    it("shows a file that was made after its buffer, with its format", function()
+      local path = dir .. "/new.txt"
+      vim.cmd.edit(vim.fn.fnameescape(path))
+      on_disk("new.txt", "a\r\nb\r\n")
+      eq(buffer.refresh(), {})
+      eq({ lines(), vim.bo.fileformat, vim.bo.modified }, { { "a", "b" }, "dos", false })
+    end)
+
+    it("reaches hidden, readonly and unmodifiable buffers and those behind links", function()
+      local path, buf = open("a.txt", "a\n")
+      vim.bo[buf].readonly, vim.bo[buf].modifiable = true, false
+      vim.uv.fs_symlink(path, dir .. "/link.txt")
+      vim.cmd.tabedit(vim.fn.fnameescape(dir .. "/link.txt"))
+      local linked = api.nvim_get_current_buf()
+      vim.cmd.lcd("/")
+      vim.cmd.enew()
+      local here = { api.nvim_get_current_win(), api.nvim_get_current_buf() }
+      change_on_disk(path, "b\n")
+      eq(buffer.refresh(), {})
+      eq({ lines(buf), lines(linked) }, { { "b" }, { "b" } })
+      eq(
+        { vim.bo[buf].readonly, vim.bo[buf].modifiable, vim.bo[buf].modified },
+        { true, false, false }
+      )
+      eq({ api.nvim_get_current_win(), api.nvim_get_current_buf() }, here)
+      vim.cmd("tabonly!")
+    end)
+
+    it("leaves buffers alone that an autocommand writes", function()
+      local path, buf = open("a.txt", "a\n")
+      api.nvim_create_autocmd("BufWriteCmd", { buffer = buf, callback = error })
+      change_on_disk(path, "b\n")
+      eq(buffer.refresh(), {})
+      eq(lines(buf), { "a" })
+    end)
+
+    it("does not wait for a file that became something else", function()
+      local path, buf = open("a.txt", "a\n")
+      os.remove(path)
+      vim.fn.system({ "mkfifo", path })
+      eq(buffer.refresh(), {})
       eq(lines(buf), { "a" })
     end)
 

@@ -6,18 +6,17 @@
 
 local M = {}
 
+local disk = require("hermes.disk")
+
 --- How often, and how many milliseconds apart, a write is tried again while
 --- the buffer is locked.
 M.retries, M.retry_ms = 40, 50
 
+-- Added to the reason when a write fails after the buffer was changed.
+local unsaved = "; the buffer holds the change, unsaved"
+
 -- Up to this many changed lines are changed inside, one by one.
 local max_line_edits = 500
-
-local bom = "\239\187\191"
-
--- Buffers that were found changed on disk while they held unsaved edits.
----@type table<integer, true>
-local conflicts = {}
 
 --- The real path; of a file that does not exist yet, the real path of its
 --- folder with its name.
@@ -50,92 +49,16 @@ function M.find(path)
   end
 end
 
---- Neovim counts one line in an empty buffer; the file has none.
----@param buf integer
----@return string[]
-local function get_lines(buf)
-  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
-  if #lines == 1 and lines[1] == "" then
-    local count = vim.api.nvim_buf_call(buf, vim.fn.wordcount)
-    return count.bytes == 0 and {} or lines
-  end
-  return lines
-end
-
-local line_ends = { unix = "\n", dos = "\r\n", mac = "\r" }
-
----@param buf integer
----@return boolean
-local function ends_with_newline(buf)
-  local o = vim.bo[buf]
-  return o.endofline or (o.fixendofline and not o.binary)
-end
-
---- The part of a Neovim error that a person can use.
+--- The part of a Neovim error that a person can use, without the places in
+--- programs that it passed.
 ---@param problem string
 ---@return string
 local function one_line(problem)
-  local first = problem:match("^[^\r\n]*"):gsub("^.-(E%d+:)", "%1")
-  return require("hermes.text").line(first:gsub("^%S+%.lua:%d+: ", ""), 500)
-end
-
---- Brings a buffer up to date with its file, without asking. A buffer with
---- unsaved edits stays as it is.
----@param buf integer
----@return string? reason why it was left alone: "conflict" or "deleted"
-local function reload(buf)
-  local reason
-  local watch = vim.api.nvim_create_autocmd("FileChangedShell", {
-    buffer = buf,
-    callback = function()
-      reason = vim.v.fcs_reason
-      local keep = reason == "conflict" or reason == "deleted"
-      vim.v.fcs_choice = keep and "" or "reload"
-    end,
-  })
-  -- The file may hold what an agent wrote: its modelines are not obeyed.
-  local modeline = vim.bo[buf].modeline
-  vim.bo[buf].modeline = false
-  pcall(vim.cmd --[[@as function]], { cmd = "checktime", count = buf, mods = { silent = true } })
-  if vim.api.nvim_buf_is_valid(buf) then
-    vim.bo[buf].modeline = modeline
-    vim.api.nvim_del_autocmd(watch)
-  end
-  if reason == "conflict" then
-    conflicts[buf] = true
-    vim.api.nvim_create_autocmd({ "BufReadPost", "BufWritePost", "BufUnload" }, {
-      buffer = buf,
-      once = true,
-      callback = function()
-        conflicts[buf] = nil
-      end,
-    })
-  end
-  return (reason == "conflict" or reason == "deleted") and reason or nil
-end
-
---- The text of a loaded buffer as it would be on disk, unsaved edits included.
----@param path string absolute
----@param line? integer first line, 1-based
----@param limit? integer number of lines
----@return string? text nil when no loaded buffer shows the file
-function M.read(path, line, limit)
-  local buf = M.find(path)
-  if not buf then
-    return nil
-  end
-  if not vim.bo[buf].modified then
-    reload(buf)
-  end
-  local lines = get_lines(buf)
-  local first = math.max(line or 1, 1)
-  local last = limit and math.min(#lines, first + limit - 1) or #lines
-  local eol = line_ends[vim.bo[buf].fileformat]
-  local text = table.concat(lines, eol, first, last)
-  if last >= first and (last < #lines or ends_with_newline(buf)) then
-    text = text .. eol
-  end
-  return (vim.bo[buf].bomb and first == 1) and bom .. text or text
+  local first = problem:match("^[^\r\n]*"):gsub('^.*Autocommands for ".-": ', "")
+  first = first:gsub("^.-(E%d+:)", "%1"):gsub("^Vim%([%w_]+%):", "")
+  first = first:gsub("Error executing lua callback: ", ""):gsub("Lua callback: ", "")
+  first = first:gsub("[^%s:][^:\n]*%.%a+:%d+: ", ""):gsub('%[string ".-"%]:%d+: ', "")
+  return require("hermes.text").line(first, 500)
 end
 
 --- Replaces what differs between two lines, so that extmarks beside it stay.
@@ -219,50 +142,207 @@ end
 ---@param buf integer
 ---@param content string
 local function replace(buf, content)
-  if content:sub(1, #bom) == bom then
-    content = content:sub(#bom + 1)
-    vim.bo[buf].bomb = true
-  end
   local lines, final = split(content, vim.bo[buf].fileformat)
-  local old = get_lines(buf)
-  vim.api.nvim_buf_call(buf, function()
-    if not vim.deep_equal(old, lines) then
+  local old = disk.lines(buf)
+  if not vim.deep_equal(old, lines) then
+    vim.api.nvim_buf_call(buf, function()
       break_undo()
       apply(buf, old, lines)
-      break_undo()
-    end
-    if vim.bo.endofline ~= final then
-      vim.bo.endofline = final
-    end
-  end)
+    end)
+  end
+  if vim.bo[buf].endofline ~= final then
+    vim.bo[buf].endofline = final
+  end
 end
 
+--- Whether the user is in the middle of something in the buffer, such as typing.
+---@param buf integer
+---@return boolean
+function M.is_busy(buf)
+  local mode = vim.api.nvim_get_mode().mode
+  return buf == vim.api.nvim_get_current_buf() and not mode:find("^n?t?$")
+end
+
+--- Brings a buffer up to date with its file as one undo step, without asking.
+--- A buffer with unsaved edits, or whose file is gone, stays as it is.
+---@param buf integer
+---@return "refreshed"|"conflict"|"deleted"? outcome nil when there was nothing to do
+function M.update(buf)
+  local o, name = vim.bo[buf], vim.api.nvim_buf_get_name(buf)
+  local outcome
+  for _ = 1, 3 do -- because the file may change again meanwhile
+    local state = disk.state(buf)
+    if state ~= "changed" then
+      return state ~= "same" and state or outcome
+    end
+    local bytes, version = disk.read(name)
+    if not bytes then
+      return outcome
+    elseif not disk.accept(buf, false) then
+      error("E218: autocommands are blocked", 0)
+    end
+    local text = not o.binary and not disk.is_new(buf) and disk.decode(bytes, o.fileencoding)
+    local modeline, before = o.modeline, vim.b[buf].changedtick
+    if text then
+      local marked = text:sub(1, #disk.bom) == disk.bom
+      local modifiable, readonly = o.modifiable, o.readonly
+      o.modifiable, o.readonly = true, false
+      local ok, problem = pcall(replace, buf, marked and text:sub(#disk.bom + 1) or text)
+      o.modifiable, o.readonly = modifiable, readonly
+      if not ok then
+        error(problem, 0)
+      elseif o.bomb ~= marked then
+        o.bomb = marked
+      end
+      vim.api.nvim_buf_call(buf, break_undo)
+      disk.accept(buf, true)
+    else
+      -- The file may hold what an agent wrote: its modelines are not obeyed.
+      o.modeline = false
+      local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
+        vim.cmd({ cmd = "edit", mods = { silent = true, keepalt = true, lockmarks = true } })
+      end)
+      o.modeline = modeline
+      if not ok then
+        error(problem, 0)
+      end
+    end
+    disk.note(buf, version)
+    if vim.b[buf].changedtick ~= before then
+      outcome = "refreshed"
+    end
+  end
+  return outcome
+end
+
+--- The text of a loaded buffer as it would be on disk, unsaved edits included.
+---@param path string absolute
+---@param line? integer first line, 1-based
+---@param limit? integer number of lines
+---@return string? text nil when no loaded buffer shows the file as it is
+function M.read(path, line, limit)
+  local buf = M.find(path)
+  if not buf then
+    return nil
+  end
+  if disk.state(buf) == "changed" then
+    if M.is_busy(buf) or not pcall(M.update, buf) or disk.state(buf) == "changed" then
+      return nil
+    end
+  end
+  return disk.text(buf, line, limit)
+end
+
+--- Whether Neovim would write into the file itself, so that a write which fails
+--- half way destroys the text, unless a copy was made before.
+---@param name string
+---@return boolean
+local function is_written_in_place(name)
+  local go, stat = vim.go, vim.uv.fs_lstat(name)
+  for _, pattern in ipairs(vim.opt.backupskip:get()) do
+    if disk.matches(pattern, name) then
+      return true
+    end
+  end
+  return not go.backup
+    and (not go.writebackup or (stat ~= nil and (stat.type == "link" or stat.nlink > 1)))
+end
+
+--- Calls `fn` with options set so that a write which fails leaves the file as
+--- it was, nothing is asked, and the file ends as the buffer says.
+---@param buf integer
+---@param fn fun()
+local function with_options(buf, fn)
+  local name = vim.api.nvim_buf_get_name(buf)
+  local here = { fixendofline = false }
+  local everywhere = { confirm = false, writebackup = true, backupskip = "" }
+  local copies, size
+  if is_written_in_place(name) then
+    copies, size = vim.fn.tempname(), (vim.uv.fs_stat(name) or { size = 0 }).size
+    vim.fn.mkdir(copies, "", 448) -- 0700
+    here.backupcopy = "yes"
+    everywhere.backup = false
+    everywhere.backupdir = vim.fn.escape(copies, [[\ ,]])
+  end
+  local function swap(options, values)
+    for option, value in pairs(values) do
+      options[option], values[option] = value, options[option]
+    end
+  end
+  swap(vim.go, everywhere)
+  swap(vim.bo[buf], here)
+  local ok, problem = pcall(fn)
+  swap(vim.go, everywhere)
+  if vim.api.nvim_buf_is_valid(buf) then
+    swap(vim.bo[buf], here)
+  end
+  if copies and (ok or (vim.uv.fs_stat(name) or { size = 0 }).size == size) then
+    vim.fn.delete(copies, "rf")
+  elseif copies then
+    require("hermes.log").notify(
+      vim.log.levels.ERROR,
+      ("%s could not be written and may be damaged; its old text is in %s"):format(name, copies)
+    )
+  end
+  if not ok then
+    error(problem, 0)
+  end
+end
+
+--- Writes a buffer to its file. An error means that the file is what it was.
 ---@param buf integer
 ---@param opts hermes.buffer.WriteOpts
 local function save(buf, opts)
   local name = vim.api.nvim_buf_get_name(buf)
-  if not vim.bo[buf].modified and vim.uv.fs_stat(name) then
+  local before = disk.version(name)
+  if not vim.bo[buf].modified and before ~= "" then
     return
   end
   vim.fn.mkdir(vim.fs.dirname(name), "p")
-  vim.api.nvim_buf_call(buf, function()
-    -- With "!" because Neovim asks otherwise when the file is newer; what "!"
-    -- overrides has been checked before.
+  -- Neovim asks when the file is newer than it remembers. "!" would prevent
+  -- that, but also write when no backup can be made. Whether the file may be
+  -- overwritten has been checked before.
+  local accepted = not disk.is_managed(buf) and disk.accept(buf, false)
+  local guard = vim.api.nvim_create_autocmd("BufWritePre", {
+    buffer = buf,
+    callback = function() -- after those of others, which may take their time
+      if accepted and disk.version(name) ~= before then
+        error("changed on disk while it was being written", 0)
+      end
+    end,
+  })
+  local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd({
       cmd = "write",
-      bang = true,
+      bang = not accepted,
       magic = { file = false, bar = false },
       mods = { silent = true, lockmarks = true, noautocmd = opts.noautocmd or false },
     })
   end)
+  pcall(vim.api.nvim_del_autocmd, guard)
+  local modified = vim.bo[buf].modified
+  if not ok and modified then
+    error(problem, 0)
+  elseif ok and modified and disk.version(name) == before then
+    error("an autocommand took the write over and did not write the file", 0)
+  elseif not ok then -- an autocommand failed after the file was written
+    require("hermes.log").notify(
+      vim.log.levels.WARN,
+      ("%s was written for the agent, but then: %s"):format(
+        vim.fn.fnamemodify(name, ":~:."),
+        one_line(tostring(problem))
+      )
+    )
+  end
+  disk.note(buf)
 end
 
 --- Why the buffer may not be written, if so.
 ---@param buf integer
+---@param content string
 ---@return string?
-local function refusal(buf)
-  local reason = reload(buf)
-  if reason == "conflict" or conflicts[buf] then
+local function refusal(buf, content)
+  if M.update(buf) == "conflict" then
     return "changed on disk while the buffer has unsaved edits"
   elseif vim.bo[buf].readonly then
     return "E45: 'readonly' option is set"
@@ -271,11 +351,12 @@ local function refusal(buf)
   if vim.uv.fs_stat(name) and not vim.uv.fs_access(name, "W") then
     return "E505: the file is read-only"
   end
+  return disk.encoding_problem(content, vim.bo[buf].fileencoding)
 end
 
--- Errors that go away by themselves: textlock, the command-line window, and a
--- buffer somebody made unmodifiable for a moment.
-local passing = { "E565:", "E523:", "E788:", "E11:", "E21:" }
+-- Errors that go away by themselves: textlock, the command-line window, blocked
+-- autocommands, and a buffer somebody made unmodifiable for a moment.
+local passing = { "E565:", "E523:", "E788:", "E11:", "E21:", "E218:" }
 
 ---@class hermes.buffer.WriteOpts
 ---@field save? boolean write the file too, default true
@@ -285,7 +366,8 @@ local passing = { "E565:", "E523:", "E788:", "E11:", "E21:" }
 ---@param path string absolute
 ---@param content string as it shall be on disk
 ---@param opts? hermes.buffer.WriteOpts
----@param done fun(problem: string?) called once, later; nil means written
+---@param done fun(problem: string?, text: string?) called once, later; without a problem it is
+---written, and `text` is what the file holds then
 ---@return boolean taken false when no loaded buffer shows the file; `done` is not called then
 function M.write(path, content, opts, done)
   local buf = M.find(path)
@@ -293,36 +375,46 @@ function M.write(path, content, opts, done)
     return false
   end
   opts = opts or {}
+  local marked = content:sub(1, #disk.bom) == disk.bom
+  local plain = marked and content:sub(#disk.bom + 1) or content
   local tries, replaced = 0, false
   local function attempt()
     if not vim.api.nvim_buf_is_loaded(buf) then
       return done("the buffer was closed before it could be written")
     end
-    local problem = refusal(buf)
-    if problem then
-      return done(problem)
-    end
-    local ok, err = pcall(function()
-      if not vim.bo[buf].modifiable then
+    local ok, problem = pcall(function()
+      local reason = refusal(buf, plain)
+      if reason then
+        return reason .. (replaced and unsaved or "")
+      elseif not vim.bo[buf].modifiable then
         error("E21: 'modifiable' is off", 0)
       elseif not replaced then
-        replace(buf, content)
+        if marked then
+          vim.bo[buf].bomb = true
+        end
+        replace(buf, plain)
         replaced = true
       end
       if opts.save ~= false then
-        save(buf, opts)
+        with_options(buf, function()
+          save(buf, opts)
+        end)
       end
     end)
+    if vim.api.nvim_buf_is_loaded(buf) then
+      -- Not before the write: what its autocommands change is the same step.
+      vim.api.nvim_buf_call(buf, break_undo)
+    end
     if ok then
-      return done(nil)
+      return done(problem, not problem and disk.text(buf) or nil)
     end
     for _, pattern in ipairs(passing) do
-      if tries < M.retries and tostring(err):find(pattern, 1, true) then
+      if tries < M.retries and tostring(problem):find(pattern, 1, true) then
         tries = tries + 1
         return vim.defer_fn(attempt, M.retry_ms)
       end
     end
-    done(one_line(tostring(err)) .. (replaced and "; the buffer holds the change, unsaved" or ""))
+    done(one_line(tostring(problem)) .. (replaced and unsaved or ""))
   end
   vim.schedule(attempt) -- inside an autocommand the events of the write would not fire
   return true
@@ -332,22 +424,26 @@ end
 ---@field path string
 ---@field reason "conflict"|"deleted"
 
+--- The buffers that hold a file, the loaded ones of all.
+---@return integer[]
+function M.all()
+  return vim.tbl_filter(function(buf)
+    return vim.api.nvim_buf_is_loaded(buf)
+      and vim.bo[buf].buftype == ""
+      and vim.api.nvim_buf_get_name(buf) ~= ""
+  end, vim.api.nvim_list_bufs())
+end
+
 --- Shows what changed on disk in the buffers that show it. Buffers with unsaved
 --- edits and those whose file is gone stay as they are and are returned.
 ---@param paths? string[] absolute; by default every loaded file
 ---@return hermes.buffer.Conflict[]
 function M.refresh(paths)
-  local bufs = {}
-  for _, path in ipairs(paths or {}) do
-    bufs[#bufs + 1] = M.find(path)
-  end
   local kept = {}
-  for _, buf in ipairs(paths and bufs or vim.api.nvim_list_bufs()) do
-    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" then
-      local reason = reload(buf)
-      if reason then
-        kept[#kept + 1] = { path = vim.api.nvim_buf_get_name(buf), reason = reason }
-      end
+  for _, buf in ipairs(paths and vim.tbl_map(M.find, paths) or M.all()) do
+    local outcome = M.update(buf)
+    if outcome == "conflict" or outcome == "deleted" then
+      kept[#kept + 1] = { path = vim.api.nvim_buf_get_name(buf), reason = outcome }
     end
   end
   return kept

@@ -38,7 +38,7 @@ M["fs/write_text_file"] = function(ask, answer, leave)
   if not old then
     return leave()
   end
-  local function emit(name)
+  local function emit(name, new)
     events.emit(name, {
       agent = ask.agent,
       sessionId = data.sessionId,
@@ -46,16 +46,16 @@ M["fs/write_text_file"] = function(ask, answer, leave)
       path = data.path,
       bufnr = buffer.find(data.path),
       old = old,
-      new = data.content,
+      new = new,
     })
   end
-  emit("FileWritePre")
+  emit("FileWritePre", data.content)
   local save = require("hermes.config").get().buffer.auto_save
-  local taken = buffer.write(data.path, data.content, { save = save }, function(problem)
+  local taken = buffer.write(data.path, data.content, { save = save }, function(problem, text)
     if problem then
       return answer.reject(problem)
     end
-    emit("FileWritten")
+    emit("FileWritten", text)
     answer.respond(nil)
   end)
   if not taken then -- a listener of FileWritePre closed the buffer

@@ -129,6 +129,7 @@ local function start()
     return nil, ("the host %q cannot be started: %s"):format(cmd[1], ok and "not executable" or ch)
   end
   channel = ch
+  require("hermes.disk") -- begins to note which version of its file a buffer holds
   M.send("setup", "", require("hermes.config").for_host())
   return channel
 end

@@ -261,10 +261,8 @@ var meant = map[string]string{
 	`lua/hermes/health.lua: return vim.system({ cmd[1], ... }, { text = true, timeout = 5000 }):wait()`: "asks the host that setup names, no shell",
 	`lua/hermes/rpc.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                  "a list: the host that setup names, no shell",
 
-	`lua/hermes/buffer.lua: pcall(vim.cmd --[[@as function]], { cmd = "checktime", count = buf, mods = { silent = true } })`: "a table, the number of a buffer",
-	`lua/hermes/buffer.lua: vim.bo[buf].modeline = modeline`:                                                                 "what the user had",
-	`lua/hermes/buffer.lua: return vim.cmd(all)`:                                                                             "a table without texts",
-	`lua/hermes/buffer.lua: vim.cmd({`:                                                                                       "a table without texts: writes the current buffer",
+	`lua/hermes/buffer.lua: return vim.cmd(all)`: "a table without texts",
+	`lua/hermes/buffer.lua: vim.cmd({`:           "a table without texts: writes the current buffer",
 
 	`lua/hermes/events.lua: vim.api.nvim_exec_autocmds("User", { pattern = f.pattern, data = f.data, modeline = false })`: "the name of an event; texts are in the data",
 	`lua/hermes/events.lua: local ok, err = pcall(vim.cmd, "silent! unsilent lua require('hermes.events')._fire()")`:      "a constant",

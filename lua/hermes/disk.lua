@@ -1,0 +1,278 @@
+--- Which version of its file a buffer holds.
+---
+--- Neovim keeps the time stamp it compares to itself, and asks about it through
+--- events that can be switched off. So the state of the file on disk is noted
+--- here whenever a buffer is read or written, and compared by hand.
+
+local M = {}
+
+-- The state of a buffer's file when its text was last the same as the
+-- buffer's. Nil: not known. False: the buffer was given the name of a file
+-- that it was never read from.
+---@type table<integer, string|false|nil>
+local known = {}
+
+-- Buffers that may have been out of date when this began.
+---@type table<integer, true>
+local unsure = {}
+
+--- The mark at the beginning of some files that names their encoding.
+M.bom = "\239\187\191"
+
+--- What identifies a version of a file. "" means that there is no file.
+---@param path string
+---@return string? version nil when the path is not a regular file
+function M.version(path)
+  local stat = vim.uv.fs_stat(path)
+  if not stat then
+    return ""
+  elseif stat.type ~= "file" then
+    return nil
+  end
+  local time = stat.mtime
+  return ("%d.%09d/%d/%d"):format(time.sec, time.nsec, stat.size, stat.ino)
+end
+
+--- Note that a buffer and a version of its file hold the same text.
+---@param buf integer
+---@param version? string by default the file as it is now
+function M.note(buf, version)
+  known[buf] = version or M.version(vim.api.nvim_buf_get_name(buf))
+  unsure[buf] = nil
+end
+
+--- Whether a file pattern, as autocommands have them, fits a path.
+---@param pattern string
+---@param path string
+---@return boolean
+function M.matches(pattern, path)
+  local subject = pattern:find("/", 1, true) and path or vim.fs.basename(path)
+  return vim.regex(vim.fn.glob2regpat(pattern)):match_str(subject) ~= nil
+end
+
+--- Whether the buffer is written by an autocommand of somebody else, so that
+--- its text need not be that of its file.
+---@param buf integer
+---@return boolean
+function M.is_managed(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  for _, autocmd in ipairs(vim.api.nvim_get_autocmds({ event = "BufWriteCmd" })) do
+    if autocmd.buflocal and autocmd.buffer == buf then
+      return true
+    elseif not autocmd.buflocal and M.matches(autocmd.pattern, name) then
+      return true
+    end
+  end
+  return false
+end
+
+---@alias hermes.disk.State
+---| "same" # the buffer holds what is on disk, and perhaps unsaved edits of that
+---| "changed" # the file changed, and the buffer has no unsaved edits
+---| "conflict" # the file changed, and the buffer has unsaved edits
+---| "deleted" # the file is gone
+
+--- How the file of a loaded buffer compares to what the buffer holds.
+---@param buf integer
+---@return hermes.disk.State
+function M.state(buf)
+  local was, now = known[buf], M.version(vim.api.nvim_buf_get_name(buf))
+  local doubt = unsure[buf] and now ~= "" and not vim.bo[buf].modified
+  if now == nil or (was == now and not doubt) or (now == "" and not was) then
+    return "same"
+  elseif M.is_managed(buf) then
+    return "same"
+  elseif now == "" then
+    return "deleted"
+  end
+  return (vim.bo[buf].modified or was == false) and "conflict" or "changed"
+end
+
+--- Whether the file was not there when the buffer was made, so that the buffer
+--- has never held any of it.
+---@param buf integer
+---@return boolean
+function M.is_new(buf)
+  return known[buf] == ""
+end
+
+--- Make Neovim take the file on disk for the one that the buffer was read from,
+--- so that it neither warns about it nor asks before it writes. Nothing is read
+--- or written: Neovim believes that an autocommand has written the buffer.
+---@param buf integer
+---@param saved boolean the buffer holds the same text as the file, so it is no longer modified
+---@return boolean done false while autocommands are blocked
+function M.accept(buf, saved)
+  local o = vim.bo[buf]
+  local buftype, readonly, ignored = o.buftype, o.readonly, vim.o.eventignore
+  local called = false
+  local autocmd = vim.api.nvim_create_autocmd("BufWriteCmd", {
+    buffer = buf,
+    callback = function()
+      called = true
+      if saved then
+        o.modified = false
+      end
+    end,
+  })
+  if ignored ~= "" then
+    vim.o.eventignore = ""
+  end
+  o.buftype = "acwrite" -- should the autocommand not run, this is an error, not a write
+  local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
+    vim.cmd({ cmd = "write", bang = true, mods = { silent = true, lockmarks = true } })
+  end)
+  vim.api.nvim_del_autocmd(autocmd)
+  if ignored ~= "" then
+    vim.o.eventignore = ignored
+  end
+  o.buftype, o.readonly = buftype, readonly
+  if not ok and called then
+    error(problem, 0)
+  end
+  return called
+end
+
+--- The characters of a text that an encoding cannot hold would be lost.
+---@param text string UTF-8
+---@param encoding string 'fileencoding'
+---@return string? problem nil when all of the text can be written
+function M.encoding_problem(text, encoding)
+  if encoding == "" or encoding == "utf-8" then
+    return nil
+  end
+  local function survives(s)
+    local there = vim.iconv(s, "utf-8", encoding)
+    return there ~= nil and vim.iconv(there, encoding, "utf-8") == s
+  end
+  if survives(text) then
+    return nil
+  end
+  for char in text:gmatch("[\194-\244][\128-\191]*") do
+    if not survives(char) then
+      return ("the file is %s, which has no %s (U+%04X); nothing was written"):format(
+        encoding,
+        require("hermes.text").line(char),
+        vim.fn.char2nr(char, 1)
+      )
+    end
+  end
+  return ("the text cannot be written in the file's encoding, %s"):format(encoding)
+end
+
+--- The text of a file as a buffer with that encoding would hold it.
+---@param bytes string
+---@param encoding string 'fileencoding'
+---@return string? text nil when the bytes are something else
+function M.decode(bytes, encoding)
+  if encoding == "" or encoding == "utf-8" then
+    local wide = not bytes:find("[\128-\255]") or vim.iconv(bytes, "utf-8", "utf-16le")
+    if wide == true or (wide and vim.iconv(wide, "utf-16le", "utf-8") == bytes) then
+      return bytes
+    end
+    return nil
+  end
+  local text = vim.iconv(bytes, encoding, "utf-8")
+  return text and vim.iconv(text, "utf-8", encoding) == bytes and text or nil
+end
+
+local line_ends = { unix = "\n", dos = "\r\n", mac = "\r" }
+
+--- The lines of a buffer. Neovim counts one in an empty buffer; the file has
+--- none.
+---@param buf integer
+---@return string[]
+function M.lines(buf)
+  local lines = vim.api.nvim_buf_get_lines(buf, 0, -1, false)
+  if #lines == 1 and lines[1] == "" then
+    local count = vim.api.nvim_buf_call(buf, vim.fn.wordcount)
+    return count.bytes == 0 and {} or lines
+  end
+  return lines
+end
+
+--- The text of a buffer as it is on disk, or would be once it is saved.
+---@param buf integer
+---@param line? integer first line, 1-based
+---@param limit? integer number of lines
+---@return string
+function M.text(buf, line, limit)
+  local o, lines = vim.bo[buf], M.lines(buf)
+  local first = math.max(line or 1, 1)
+  local last = limit and math.min(#lines, first + limit - 1) or #lines
+  local eol = line_ends[o.fileformat]
+  local text = table.concat(lines, eol, first, last)
+  local final = o.endofline or (o.modified and o.fixendofline and not o.binary)
+  if last >= first and (last < #lines or final) then
+    text = text .. eol
+  end
+  return (o.bomb and first == 1) and M.bom .. text or text
+end
+
+--- The content of a file, and the version it has at least.
+---@param path string
+---@return string? bytes nil when it can't be read
+---@return string? version
+function M.read(path)
+  local version = M.version(path)
+  local file = version and io.open(path, "rb")
+  if not file then
+    return nil
+  end
+  local bytes = file:read("*a")
+  file:close()
+  return bytes, version
+end
+
+--- Takes note of a file that was written while events were off.
+---@param buf integer
+local function settle(buf)
+  local name = vim.api.nvim_buf_get_name(buf)
+  if not known[buf] or vim.bo[buf].modified or known[buf] == M.version(name) then
+    return
+  end
+  local bytes, version = M.read(name)
+  if bytes and M.decode(bytes, vim.bo[buf].fileencoding) == M.text(buf) then
+    M.note(buf, version)
+  end
+end
+
+--- Begin to note the versions of files; of the buffers that are there already,
+--- too. Edits that are not saved yet are taken to be edits of the file as it is.
+local function track()
+  local group = vim.api.nvim_create_augroup("hermes.disk", {})
+  vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost" }, {
+    group = group,
+    callback = function(args)
+      M.note(args.buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd({ "BufModifiedSet", "FileChangedShellPost" }, {
+    group = group,
+    callback = function(args)
+      settle(args.buf)
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufFilePost", {
+    group = group,
+    callback = function(args)
+      known[args.buf] = false
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufUnload", {
+    group = group,
+    callback = function(args)
+      known[args.buf], unsure[args.buf] = nil, nil
+    end,
+  })
+  for _, buf in ipairs(vim.api.nvim_list_bufs()) do
+    if vim.api.nvim_buf_is_loaded(buf) and vim.bo[buf].buftype == "" then
+      M.note(buf)
+      unsure[buf] = not vim.bo[buf].modified or nil
+    end
+  end
+end
+
+track()
+
+return M
