@@ -43,11 +43,13 @@ func (w *Workspace) readText(p *place) (string, error) {
 		return "", w.tooLarge()
 	}
 	text := string(data)
-	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+	if !isText(text) {
 		return "", ErrNotText
 	}
 	return text, nil
 }
+
+func isText(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
 
 func (w *Workspace) tooLarge() error {
 	return fmt.Errorf("%w: the limit is %d bytes", ErrTooLarge, w.opts.MaxRead)

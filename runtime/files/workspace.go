@@ -36,7 +36,8 @@ type Options struct {
 	// separates the name from the others, whose content stays.
 	AllowHardLinks bool
 	// KeepFormat makes a write keep the byte order mark and the line ends
-	// (LF or CRLF) of the file it replaces.
+	// (LF or CRLF) of the file it replaces. Files that are not UTF-8 text,
+	// which cannot be read either, are then not replaced: ErrNotText.
 	KeepFormat bool
 	// Permit is asked before a file is read or written: path is as the agent
 	// wrote it, at is where it leads. An error refuses.

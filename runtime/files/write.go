@@ -8,12 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 )
 
 const (
-	opWrite     = "fs/write_text_file"
-	formatProbe = 64 << 10 // bytes of the old file that decide its line ends
-	bom         = "\ufeff"
+	opWrite = "fs/write_text_file"
+	bom     = "\ufeff"
 )
 
 // WriteText replaces the content of a file, or makes the file and the
@@ -84,11 +84,28 @@ func (w *Workspace) prepare(p *place, content string) (string, error) {
 	if !w.opts.KeepFormat {
 		return content, nil
 	}
-	old, err := io.ReadAll(io.LimitReader(f, formatProbe))
+	data, err := io.ReadAll(io.LimitReader(f, w.opts.MaxRead+1))
 	if err != nil {
 		return "", err
 	}
-	return fit(content, string(old)), nil
+	old := string(data)
+	if int64(len(old)) > w.opts.MaxRead { // the rest is not looked at
+		old = dropPartialRune(old)
+	}
+	if !isText(old) {
+		return "", fmt.Errorf("%w; replacing it would change its encoding", ErrNotText)
+	}
+	return fit(content, old), nil
+}
+
+// dropPartialRune takes away the last character, which may be cut.
+func dropPartialRune(s string) string {
+	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(s[i]) {
+			return s[:i]
+		}
+	}
+	return s
 }
 
 // fit gives content the byte order mark and the line ends of old, when old has

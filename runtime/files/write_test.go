@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 )
@@ -112,6 +113,40 @@ func TestWriteKeepsTheFormatOnRequest(t *testing.T) {
 				t.Errorf("%q over %q: %q, want %q", c.content, c.old, got, want)
 			}
 		}
+	}
+}
+
+func TestAFileInAnotherEncodingIsNeitherReadNorReplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const limit = 1000
+	keep, plain := open(t, Options{KeepFormat: true, MaxRead: limit}, dir), open(t, Options{}, dir)
+	filler := strings.Repeat("x", limit)
+	for name, c := range map[string]struct {
+		old  string
+		text bool
+	}{
+		"latin1":                       {"caf\xe9\n", false},
+		"UTF-16":                       {"\xff\xfea\x00", false},
+		"a NUL":                        {"a\x00b", false},
+		"latin1 at the end":            {filler[:limit-1] + "\xe9", false},
+		"latin1 in a file too large":   {"\xe9" + filler, false},
+		"UTF-8":                        {"café\n", true},
+		"empty":                        {"", true},
+		"a character behind the limit": {filler[:limit-1] + "é", true},
+	} {
+		must(t, os.WriteFile(dir+"/f", []byte(c.old), 0o644))
+		err := keep.WriteText(dir+"/f", "new")
+		if _, unread := keep.ReadText(dir+"/f", Range{}); len(c.old) <= limit && (unread == nil) != c.text {
+			t.Errorf("%s: reading: %v", name, unread)
+		}
+		switch got := read(t, dir+"/f"); {
+		case c.text && (err != nil || got != "new"):
+			t.Errorf("%s: %v, file holds %q", name, err, got)
+		case !c.text && (!errors.Is(err, ErrNotText) || got != c.old):
+			t.Errorf("%s: %v, file holds %q", name, err, got)
+		}
+		must(t, plain.WriteText(dir+"/f", "new"))
 	}
 }
 
