@@ -267,6 +267,21 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			}})
 		}
 		return err
+	case "EDIT": // path text: writes the disk itself and tells afterwards
+		path, text, _ := strings.Cut(rest, " ")
+		call := &acp.ToolCall{ToolCallID: "e1", Title: "Edit", Kind: acp.Some(acp.ToolKindEdit), Locations: []acp.ToolCallLocation{{Path: path}}}
+		if err := a.update(ctx, id, call); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o644); err != nil {
+			return err
+		}
+		return a.update(ctx, id, &acp.ToolCallUpdate{ToolCallID: "e1", Status: acp.Some(acp.ToolCallStatusCompleted)})
+	case "TOUCH": // path text: writes the disk itself and says nothing of it
+		path, text, _ := strings.Cut(rest, " ")
+		return os.WriteFile(path, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o644)
+	case "REMOVE":
+		return os.Remove(rest)
 	case "RAW": // an update as it is
 		return a.conn.Notify(ctx, "session/update", acp.Raw(strings.ReplaceAll(rest, "$ID", string(id))))
 	case "BROKEN":

@@ -20,6 +20,7 @@ const (
 	eventModelUpdated       = "ModelUpdated"       // The model of a session changed.
 	eventFileWritePre       = "FileWritePre"       // A file is about to be written for the agent.
 	eventFileWritten        = "FileWritten"        // A file has been written for the agent.
+	eventFileEdited         = "FileEdited"         // A file that a buffer shows has changed on disk, as is found after a tool call, a command or a turn.
 	eventTerminalData       = "TerminalData"       // A command that runs for the agent printed something.
 	eventTerminalExited     = "TerminalExited"     // A command that ran for the agent ended.
 	eventTrafficMessage     = "TrafficMessage"     // A message went to an agent or came from it. Fires only while somebody listens.

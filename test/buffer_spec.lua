@@ -578,13 +578,15 @@ describe("buffer", function()
               [[local path, text = ...
             function options()
               local o, list = vim.o, {}
-              for _, name in ipairs({ "backup", "writebackup", "backupskip", "backupcopy", "backupdir", "confirm", "fixeol" }) do
+              local names = "backup writebackup backupskip backupcopy backupdir confirm fixeol"
+              for name in names:gmatch("%a+") do
                 list[#list + 1] = o[name]
               end
               return list
             end
             before = options()
-            require("hermes.buffer").write(path, text, nil, function(p) problem = p or "written" end)
+            local function done(p) problem = p or "written" end
+            require("hermes.buffer").write(path, text, nil, done)
             vim.wait(20000, function() return problem end, 2)]],
               path,
               ("new text\n"):rep(50000)

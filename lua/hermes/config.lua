@@ -65,6 +65,7 @@ M.defaults = {
   },
   buffer = {
     auto_save = true, -- write the file after an agent edited its buffer
+    refresh = true, -- show what agents change on disk by their own means
   },
   ---Connections that are made again when they break: those to agents that run elsewhere, and
   ---those to agents that Hermes starts, which are then started again.

@@ -128,6 +128,7 @@
 ---| "SessionModelUpdated" # Another name of ModelUpdated.
 ---| "FileWritePre" # A file is about to be written for the agent.
 ---| "FileWritten" # A file has been written for the agent.
+---| "FileEdited" # A file that a buffer shows has changed on disk, as is found after a tool call, a command or a turn.
 ---| "TerminalData" # A command that runs for the agent printed something.
 ---| "TerminalExited" # A command that ran for the agent ended.
 ---| "TrafficMessage" # A message went to an agent or came from it. Fires only while somebody listens.
@@ -711,6 +712,15 @@
 ---@field bufnr? integer # The buffer, when the file is loaded.
 ---@field old string # The text before.
 ---@field new string # The text now.
+
+---A file that a buffer shows has changed on disk, as is found after a tool call, a command or a
+---turn.
+---@class hermes.event.FileEdited: hermes.EventData
+---@field sessionId hermes.acp.SessionId # The session.
+---@field toolCallId? hermes.acp.ToolCallId # The tool call that ended right before, when it names the file.
+---@field path string # The name of the buffer.
+---@field bufnr integer # The buffer.
+---@field outcome "refreshed"|"conflict"|"deleted" # The buffer shows the new text; or it keeps its own, because it has unsaved edits or because the file is gone.
 
 ---A command that runs for the agent printed something.
 ---@class hermes.event.TerminalData: hermes.EventData

@@ -212,6 +212,7 @@ end
 ---@param data table
 function M.receive(name, data)
   M.emit(name, data)
+  require("hermes.refresh").after(name, data)
 end
 
 ---------------------------------------------------------------------------

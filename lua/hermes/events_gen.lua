@@ -376,6 +376,7 @@ M.events = {
   ModelUpdated = { source = "local", alias = { "SessionModelUpdated" } },
   FileWritePre = { source = "local" },
   FileWritten = { source = "local" },
+  FileEdited = { source = "local" },
   TerminalData = { source = "local" },
   TerminalExited = { source = "local" },
   TrafficMessage = { source = "local" },
