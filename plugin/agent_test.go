@@ -282,6 +282,34 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		return os.WriteFile(path, []byte(strings.ReplaceAll(text, `\n`, "\n")), 0o644)
 	case "REMOVE":
 		return os.Remove(rest)
+	case "BIG": // shape n: an update with n times the same thing in it
+		shape, count, _ := strings.Cut(rest, " ")
+		n, err := strconv.Atoi(count)
+		if err != nil {
+			return err
+		}
+		return a.conn.Notify(ctx, "session/update", acp.Raw(`{"sessionId":"`+string(id)+`","update":`+big(shape, n)+`}`))
+	case "BIGASK": // n: asks about a tool call with n bytes of arguments
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return err
+		}
+		r, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+			SessionID: id, ToolCall: acp.ToolCallUpdate{ToolCallID: "t1", Title: acp.Some("Big"), RawInput: json.RawMessage(`{"x":"` + strings.Repeat("x", n) + `"}`)},
+			Options: []acp.PermissionOption{
+				{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce},
+				{OptionID: "no", Name: "No", Kind: acp.PermissionOptionKindRejectOnce},
+			},
+		})
+		return a.report(ctx, id, "BIGASK", r, err)
+	case "BIGWRITE": // path n: writes a file of n bytes
+		path, count, _ := strings.Cut(rest, " ")
+		n, err := strconv.Atoi(count)
+		if err != nil {
+			return err
+		}
+		r, err := a.client.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: id, Path: path, Content: strings.Repeat("x", n)})
+		return a.report(ctx, id, "BIGWRITE", r, err)
 	case "RAW": // an update as it is
 		return a.conn.Notify(ctx, "session/update", acp.Raw(strings.ReplaceAll(rest, "$ID", string(id))))
 	case "BROKEN":
@@ -397,6 +425,30 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		return nil
 	}
 	return fmt.Errorf("no step %q", verb)
+}
+
+// big is an update that grows with n in one way.
+func big(shape string, n int) string {
+	list := func(item string) string { return "[" + strings.TrimSuffix(strings.Repeat(item+",", n), ",") + "]" }
+	switch shape {
+	case "text":
+		return `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` + strings.Repeat("aä€😀\\n", n/12) + `"}}`
+	case "thought": // with what cannot be repeated in every piece
+		return `{"sessionUpdate":"agent_thought_chunk","_meta":{"m":` + list("0") + `},"content":{"type":"text","text":"` + strings.Repeat("x", n) + `"}}`
+	case "plan":
+		return `{"sessionUpdate":"plan","entries":` + list(`{"content":"a","priority":"low","status":"pending"}`) + `}`
+	case "commands":
+		return `{"sessionUpdate":"available_commands_update","availableCommands":` + list(`{"name":"a","description":""}`) + `}`
+	case "diff":
+		return `{"sessionUpdate":"tool_call","toolCallId":"big","title":"t","content":[{"type":"diff","path":"/a","oldText":"` +
+			strings.Repeat("x", n) + `","newText":"` + strings.Repeat(`\u00e4`, n) + `"}],"status":"pending"}`
+	case "unknown":
+		return `{"sessionUpdate":"news","of":` + list("{}") + `}`
+	}
+	return `{"sessionUpdate":"tool_call","toolCallId":"big","title":"t","` + shape + `":` + map[string]string{
+		"rawInput": list("{}"), "rawOutput": list("[[[]]]"), "_meta": `{"m":` + list("1") + `}`, "content": list(`{"type":"content","content":{"type":"text","text":""}}`),
+		"locations": list(`{"path":"/a"}`),
+	}[shape] + `,"status":"pending"}`
 }
 
 func (a *scripted) command(ctx context.Context, id acp.SessionID, command string, args ...string) error {

@@ -98,7 +98,7 @@ func (s *asks) withdraw(a *ask, reason string, v answer) bool {
 		return false
 	}
 	q := s.host.queue
-	q.push(item{kindWithdraw, new(object).str("requestId", a.id).str("reason", reason).json()})
+	q.push(item{kind: kindWithdraw, json: new(object).str("requestId", a.id).str("reason", reason).json()})
 	q.push(event(eventRequestCancelled, new(object).str("requestId", a.id).str("method", a.method).
 		str("agent", a.agent).optional("sessionId", a.session).str("reason", reason).json()))
 	return true

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,22 @@ type handler struct {
 }
 
 func (h handler) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
+	if method != acp.MethodSessionUpdate {
+		return h.handle(ctx, method, params)
+	}
+	list, missing := pieces(params)
+	if missing != (lost{}) {
+		ctx = context.WithValue(ctx, lostKey{}, missing)
+	}
+	for piece := range list {
+		if err := h.handle(ctx, method, piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h handler) handle(ctx context.Context, method string, params json.RawMessage) error {
 	err := h.Handler.HandleNotification(ctx, method, params)
 	var bad *acp.Error
 	if errors.As(err, &bad) {
@@ -34,12 +51,16 @@ func (h handler) HandleNotification(ctx context.Context, method string, params j
 	return err
 }
 
+// lostKey is the key of what was left out of a notification before it was decoded.
+type lostKey struct{}
+
 // SessionUpdate gives an update to Neovim; it waits while Neovim is behind.
 func (k *client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	missing, _ := ctx.Value(lostKey{}).(lost)
 	if err := k.conn.host.queue.room(ctx); err != nil {
 		return err
 	}
-	k.conn.update(n)
+	k.conn.update(update{n, missing})
 	return nil
 }
 
@@ -68,6 +89,7 @@ type question struct {
 	data    *object
 	refused string          // why the default must not serve it; empty for no reason
 	user    bool            // a person answers it, so the session is shown as waiting
+	max     int             // what it may cost; 0 means maxCost
 	asked   func(id string) // told the request id; may be nil
 }
 
@@ -79,9 +101,18 @@ func (k *client) question(method string, id acp.SessionID, params acp.Appender) 
 	}
 }
 
-// ask puts q to Neovim and waits for the answer.
+// isWhole reports whether Neovim sees all of q.
+func (q *question) isWhole() bool {
+	return fits(q.data.buf, cmp.Or(q.max, maxCost)-surelyFits) // room for what is added
+}
+
+// ask puts q to Neovim and waits for the answer. Only a question for permission
+// may be cut: whoever answers another one acts on what it says.
 func (k *client) ask(ctx context.Context, q question) (answer, error) {
 	c := k.conn
+	if !q.isWhole() && q.method != acp.MethodSessionRequestPermission {
+		return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": too large for the editor"}
+	}
 	var s *session
 	if !q.alone {
 		var err error
@@ -108,7 +139,7 @@ func (k *client) ask(ctx context.Context, q question) (answer, error) {
 		str("agent", c.name).optional("refused", q.refused)
 	o.key("data")
 	o.buf = append(o.buf, q.data.json()...)
-	c.host.queue.push(item{kindAsk, o.json()})
+	c.host.queue.push(item{kind: kindAsk, json: o.json(), max: q.max})
 	return c.host.asks.wait(ctx, a), nil
 }
 

@@ -46,11 +46,11 @@ type connection struct {
 	flushing bool          // they are being let go
 	sessions map[acp.SessionID]*session
 	ending   bool
-	tapped   atomic.Int64                                 // messages seen
-	opening  int                                          // session/new calls without an answer
-	early    map[acp.SessionID][]*acp.SessionNotification // updates of sessions not known yet
-	known    chan struct{}                                // closed and replaced when opening or sessions change
-	err      error                                        // why it is over
+	tapped   atomic.Int64               // messages seen
+	opening  int                        // session/new calls without an answer
+	early    map[acp.SessionID][]update // updates of sessions not known yet
+	known    chan struct{}              // closed and replaced when opening or sessions change
+	err      error                      // why it is over
 	faults   map[runtime.FaultKind]int
 	login    chan struct{} // closed when the last login or logout is answered; nil before one
 
@@ -68,7 +68,7 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 		up:       make(chan struct{}),
 		state:    stateDisconnected,
 		sessions: make(map[acp.SessionID]*session),
-		early:    make(map[acp.SessionID][]*acp.SessionNotification),
+		early:    make(map[acp.SessionID][]update),
 		known:    make(chan struct{}),
 		faults:   make(map[runtime.FaultKind]int),
 	}

@@ -31,6 +31,7 @@ func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest)
 		return nil, acp.MethodNotFound(acp.MethodFsWriteTextFile)
 	}
 	q := k.question(acp.MethodFsWriteTextFile, p.SessionID, p)
+	q.max = maxWrite
 	ws, loc, err := k.locate(ctx, p.SessionID, p.Path, q.method)
 	if err == nil {
 		err = k.approveProtected(ctx, p, loc)

@@ -78,7 +78,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	}
 	h.nvim = nvim
 	context.AfterFunc(ctx, func() { nvim.Close() })
-	h.queue.push(item{kindHello, new(object).str("version", opts.Version).num("protocol", Protocol).json()})
+	h.queue.push(item{kind: kindHello, json: new(object).str("version", opts.Version).num("protocol", Protocol).json()})
 	delivered := make(chan struct{})
 	go func() {
 		defer close(delivered)
@@ -192,7 +192,7 @@ func (h *Host) done(id string, result []byte) {
 	if len(result) == 0 {
 		result = []byte("{}")
 	}
-	h.queue.push(item{kindDone, new(object).str("id", id).raw("result", result).json()})
+	h.queue.push(item{kind: kindDone, json: new(object).str("id", id).raw("result", result).json()})
 }
 
 // fail ends the operation id with an error.
@@ -201,14 +201,14 @@ func (h *Host) fail(id string, err error) {
 	o := new(object).str("id", id)
 	o.key("error")
 	o.buf = append(o.buf, describe(err).json()...)
-	h.queue.push(item{kindDone, o.json()})
+	h.queue.push(item{kind: kindDone, json: o.json()})
 }
 
 // notice shows a line to the user; level is warn or error.
 func (h *Host) notice(level, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	h.log.Warn("notice", "text", text)
-	h.queue.push(item{kindNotice, new(object).str("level", level).str("message", text).json()})
+	h.queue.push(item{kind: kindNotice, json: new(object).str("level", level).str("message", text).json()})
 }
 
 // event makes the item that fires the User autocommand name.
@@ -216,5 +216,5 @@ func event(name string, data []byte) item {
 	o := new(object).str("name", name)
 	o.key("data")
 	o.buf = append(o.buf, data...)
-	return item{kindEvent, o.json()}
+	return item{kind: kindEvent, json: o.json()}
 }

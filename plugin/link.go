@@ -120,9 +120,12 @@ func (c *connection) tap(d runtime.Direction, msg []byte) {
 	if !c.host.traffic.Load() || c.host.queue.room(c.ctx) != nil {
 		return
 	}
+	shown := msg[:min(len(msg), maxCost)]
 	o := new(object).str("agent", c.name).str("direction", d.String()).num("seq", seq).
-		str("time", time.Now().UTC().Format(time.RFC3339Nano)).str("message", string(msg))
-	c.host.queue.push(event(eventTrafficMessage, o.json()))
+		str("time", time.Now().UTC().Format(time.RFC3339Nano)).str("message", string(shown))
+	it := event(eventTrafficMessage, o.json())
+	it.lost.bytes = len(msg) - len(shown)
+	c.host.queue.push(it)
 }
 
 // cause is why the agent is gone when that is what err says, else err.

@@ -180,7 +180,10 @@ func escape(b []byte) (uint64, bool) {
 }
 
 // object builds one JSON object, member by member.
-type object struct{ buf []byte }
+type object struct {
+	buf  []byte
+	lost lost // of what its members come from
+}
 
 // from starts with the members of raw, an object an agent sent. Members added
 // later win, because Lua keeps the last of two.

@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 }
 
 // root is the folder of the plugin.
-func root(t *testing.T) string {
+func root(t testing.TB) string {
 	t.Helper()
 	dir, err := filepath.Abs("..")
 	if err != nil {

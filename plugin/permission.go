@@ -3,6 +3,7 @@ package plugin
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -39,6 +40,7 @@ func (k *client) permission(ctx context.Context, p *acp.RequestPermissionRequest
 	}
 	q := k.question(acp.MethodSessionRequestPermission, p.SessionID, p)
 	q.user = true
+	whole := q.isWhole()
 	var id string
 	q.asked = func(requestID string) { id = requestID }
 	v, err := k.ask(ctx, q)
@@ -47,6 +49,9 @@ func (k *client) permission(ctx context.Context, p *acp.RequestPermissionRequest
 	}
 	o := new(object).str("requestId", id).str("by", v.By)
 	choice, err := permissionChoice(p, v)
+	if choice != nil && !whole && !rejects(choice.Kind) {
+		choice, err = nil, errCut
+	}
 	switch {
 	case err != nil:
 		k.conn.host.notice("error", "the answer to PermissionRequest from %s is not valid: %v", v.By, err)
@@ -60,6 +65,13 @@ func (k *client) permission(ctx context.Context, p *acp.RequestPermissionRequest
 		s.push(eventPermissionResolved, o)
 	}
 	return choice, nil
+}
+
+// errCut is why a question cannot be answered with allow.
+var errCut = errors.New("the question is too large to be shown whole, so it can only be rejected")
+
+func rejects(kind acp.PermissionOptionKind) bool {
+	return kind == acp.PermissionOptionKindRejectOnce || kind == acp.PermissionOptionKindRejectAlways
 }
 
 // permissionChoice returns the option that was chosen, nil for none.

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -20,6 +21,22 @@ const (
 type item struct {
 	kind string
 	json []byte
+	lost lost // what is missing already
+	max  int  // what it may cost; 0 means maxCost
+	cost int  // set by push
+}
+
+// fitted makes the item small enough for Neovim. What that leaves out is told
+// by its member truncated.
+func (it item) fitted() item {
+	small, missing := shrink(it.json, cmp.Or(it.max, maxCost))
+	if it.lost.add(missing); it.lost != (lost{}) {
+		small = append(append(small[:len(small)-1], `,"truncated":`...), it.lost.json()...)
+		small = append(small, '}')
+	}
+	it.json = small
+	_, it.cost = measure(small, 0)
+	return it
 }
 
 // kinds of items; lua/hermes/rpc.lua has a function for each.
@@ -56,7 +73,7 @@ func newQueue(maxBytes int) *queue {
 }
 
 // room waits until the queue is not full. What a caller then pushes may
-// overfill it by one item, so an item of any size passes.
+// overfill it by one item.
 func (q *queue) room(ctx context.Context) error {
 	for {
 		q.mu.Lock()
@@ -81,6 +98,7 @@ func (q *queue) room(ctx context.Context) error {
 // push appends it at once, full or not, and never waits. It returns the
 // item's number, for delivered.
 func (q *queue) push(it item) (n uint64) {
+	it = it.fitted()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if !q.closed {
@@ -119,19 +137,19 @@ func (q *queue) add(it item) {
 	}
 }
 
-// take returns the next batch: at most batchItems and batchBytes, but at
-// least one item.
+// take returns the next batch: at most batchItems, batchBytes and maxCost, but
+// at least one item.
 func (q *queue) take() []item {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n, size := 0, 0
-	for n < len(q.items) && n < batchItems {
-		size += len(q.items[n].json)
-		if n > 0 && size > batchBytes {
-			size -= len(q.items[n].json)
+	n, size, cost := 0, 0, 0
+	for ; n < len(q.items) && n < batchItems; n++ {
+		it := q.items[n]
+		if n > 0 && (size+len(it.json) > batchBytes || cost+it.cost > maxCost) {
 			break
 		}
-		n++
+		size += len(it.json)
+		cost += it.cost
 	}
 	batch := q.items[:n:n]
 	if q.items = q.items[n:]; len(q.items) == 0 {

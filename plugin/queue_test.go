@@ -16,9 +16,9 @@ type delivery struct {
 	items []item
 }
 
-func number(i int) item { return item{kindEvent, []byte(strconv.Itoa(i))} }
+func number(i int) item { return item{kind: kindEvent, json: []byte(strconv.Itoa(i))} }
 
-func sized(n int) item { return item{kindEvent, []byte(strings.Repeat("x", n))} }
+func sized(n int) item { return item{kind: kindEvent, json: []byte(strings.Repeat("x", n))} }
 
 func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -234,7 +234,7 @@ func (r *request) succeeded(result []byte) {
 	if name := replyEvent(r.method); name != "" {
 		c.host.queue.push(event(name, r.stamp(from(objectOr(result))).json()))
 	}
-	c.host.queue.push(item{kindDone, doneJSON(r.id, r.stampSession(data).json())})
+	c.host.queue.push(item{kind: kindDone, json: doneJSON(r.id, r.stampSession(data).json())})
 	if opened != nil {
 		c.release(opened)
 		c.changeOpening(-1)
@@ -302,7 +302,7 @@ func (c *connection) addSession(id acp.SessionID, f requestFields) *session {
 func (c *connection) openSession(id acp.SessionID, f requestFields) *session {
 	c.mu.Lock()
 	if c.early[id] == nil {
-		c.early[id] = []*acp.SessionNotification{} // later updates line up, too
+		c.early[id] = []update{} // later updates line up, too
 	}
 	c.mu.Unlock()
 	return c.addSession(id, f)

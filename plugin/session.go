@@ -92,7 +92,9 @@ func (s *session) push(name string, o *object) {
 	if s.turn != nil {
 		o.str("promptId", s.turn.id)
 	}
-	s.conn.host.queue.push(event(name, o.json()))
+	it := event(name, o.json())
+	it.lost = o.lost
+	s.conn.host.queue.push(it)
 }
 
 // prompt runs t, after the turns that came before it and once the agent can be

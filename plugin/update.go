@@ -13,9 +13,15 @@ import (
 // maxEarly bounds the updates kept for sessions that are not known yet.
 const maxEarly = 4096
 
+// update is a notification of an agent, and what was left out of it.
+type update struct {
+	*acp.SessionNotification
+	lost lost
+}
+
 // update gives n to Neovim. Updates of a session whose id the agent has not
 // told yet are kept until the answer that tells it.
-func (c *connection) update(n *acp.SessionNotification) {
+func (c *connection) update(n update) {
 	c.mu.Lock()
 	s := c.sessions[n.SessionID]
 	early, lineUp := c.early[n.SessionID]
@@ -37,11 +43,12 @@ func (c *connection) update(n *acp.SessionNotification) {
 	s.update(n)
 }
 
-func (s *session) update(n *acp.SessionNotification) {
+func (s *session) update(n update) {
 	s.heard.Add(1)
 	s.noteCall(n.Update)
 	raw := acp.AppendSessionUpdate(nil, n.Update)
 	o := from(n.AppendJSON(nil))
+	o.lost = n.lost
 	if names := nullMembers(raw); len(names) > 0 {
 		o.strs("cleared", names)
 	}

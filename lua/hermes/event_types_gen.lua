@@ -7,6 +7,7 @@
 ---@class hermes.EventData
 ---@field agent string # The agent that the event is about.
 ---@field alias_of? string # The name proper, when the event fires under another.
+---@field truncated? hermes.Truncated # What was left out, when there was more than Neovim can take at a time.
 
 ---What the data of the events of a session holds. They fire in the order of seq.
 ---@class hermes.SessionData: hermes.EventData

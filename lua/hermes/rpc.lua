@@ -11,6 +11,10 @@ M.PROTOCOL = 1
 ---@field code? integer of the agent's error answer
 ---@field data? any of the agent's error answer
 
+---@class hermes.Truncated
+---@field bytes integer of the JSON text
+---@field entries integer elements of lists and members of objects
+
 ---@class hermes.Op
 ---@field on_done? fun(err: hermes.Error?, result: table?)
 ---@field method string
@@ -291,15 +295,20 @@ local kinds = {
     end
   end,
   event = function(item)
+    item.data.truncated = item.truncated or item.data.truncated
     require("hermes.events").receive(item.name, item.data)
   end,
   ask = function(item)
+    item.data.truncated = item.truncated
     require("hermes.answers").receive(item)
   end,
   withdraw = function(item)
     require("hermes.answers").withdraw(item.requestId, item.reason)
   end,
   done = function(item)
+    if item.truncated then
+      (item.error or item.result).truncated = item.truncated
+    end
     M.finish(item.id, item.error, item.result)
   end,
   notice = function(item)

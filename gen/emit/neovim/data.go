@@ -16,6 +16,7 @@ import (
 var eventBase = []luaMember{
 	{name: "agent", typ: "string", doc: "The agent that the event is about."},
 	{name: "alias_of", typ: "string", optional: true, doc: "The name proper, when the event fires under another."},
+	{name: "truncated", typ: "hermes.Truncated", optional: true, doc: "What was left out, when there was more than Neovim can take at a time."},
 }
 
 // sessionBase is what the data of the events of a session also holds.
