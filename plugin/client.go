@@ -106,11 +106,17 @@ func (q *question) isWhole() bool {
 	return fits(q.data.buf, cmp.Or(q.max, maxCost)-surelyFits) // room for what is added
 }
 
-// ask puts q to Neovim and waits for the answer. Only a question for permission
-// may be cut: whoever answers another one acts on what it says.
+// mayBeCut reports whether Neovim can answer q without seeing all of it: a
+// question for permission by a denial, a write by leaving it to the host.
+// Whoever answers another one acts on what it says.
+func (q *question) mayBeCut() bool {
+	return q.method == acp.MethodSessionRequestPermission || q.method == acp.MethodFsWriteTextFile
+}
+
+// ask puts q to Neovim and waits for the answer.
 func (k *client) ask(ctx context.Context, q question) (answer, error) {
 	c := k.conn
-	if !q.isWhole() && q.method != acp.MethodSessionRequestPermission {
+	if !q.isWhole() && !q.mayBeCut() {
 		return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": too large for the editor"}
 	}
 	var s *session

@@ -314,9 +314,18 @@ func TestAFileTooLargeForTheEditorIsNotWrittenInPart(t *testing.T) {
 		dir, _ := e.lua("return vim.uv.fs_realpath(vim.fn.getcwd())").(string)
 		e.prompt("BIGWRITE " + dir + "/a " + strconv.Itoa(9<<20))
 		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/a")`, 9<<20)
-		e.prompt("BIGWRITE " + dir + "/b " + strconv.Itoa(11<<20))
-		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/b")`, -1)
+
+		// The host writes what is larger, unless somebody in Neovim would have to
+		// see it.
+		e.prompt("BIGWRITE " + dir + "/b " + strconv.Itoa(64<<20))
+		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/b")`, 64<<20)
+		e.lua(`vim.fn.writefile({ "mine" }, "c"); vim.cmd.edit("c")`)
+		e.prompt("BIGWRITE " + dir + "/c " + strconv.Itoa(11<<20))
+		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/c")`, 5)
 		e.is(`said():find("too large for the editor", 1, true) ~= nil`, true)
+		e.lua(`hermes.on_request("WriteTextFile", function() return true end)`)
+		e.prompt("BIGWRITE " + dir + "/d " + strconv.Itoa(11<<20))
+		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/d")`, -1)
 	})
 }
 

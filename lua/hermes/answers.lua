@@ -184,6 +184,18 @@ local function limit(ask)
   end
 end
 
+---A write whose text is too large to be handed to Neovim. The host does it when
+---nothing here wants to see the text.
+---@param ask hermes.Ask
+---@param wanted boolean somebody answers such requests
+local function pass_large_write(ask, wanted)
+  if wanted or require("hermes.buffer").find(ask.data.path) then
+    M.reject(ask.requestId, "the text is too large for the editor", nil, "default")
+  else
+    leave(ask)
+  end
+end
+
 ---A request from the host.
 ---@param ask hermes.Ask
 function M.receive(ask)
@@ -191,6 +203,9 @@ function M.receive(ask)
   asks[ask.requestId] = ask
   local claimed = events.has_responder(ask.name)
   local handler = find_handler(ask)
+  if ask.data.truncated and ask.method == "fs/write_text_file" then
+    return pass_large_write(ask, claimed or handler ~= nil)
+  end
   for key, fn in pairs(closures(ask, "listener")) do
     ask.data[key] = fn
   end
