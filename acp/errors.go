@@ -4,6 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
@@ -36,9 +40,68 @@ const (
 	ErrorCodeUnsupportedProtocolVersion ErrorCode = -32022 // protocol version 2
 )
 
-// Error returns the message and the code.
+// maxShown bounds the message and the cause in the text of an Error, in bytes
+// each.
+const maxShown = 1 << 10
+
+// Error returns the message and the cause, in one line that is safe to print
+// and not long. Many agents send a message such as "Internal error" and put
+// the cause into Data: a string, or an object with the member details or
+// message. The code is in the text only when there is no message.
 func (e *Error) Error() string {
-	return fmt.Sprintf("%s (%d)", e.Message, e.Code)
+	text, cause := oneLine(e.Message), oneLine(e.cause())
+	switch {
+	case text == "" && cause == "":
+		return fmt.Sprintf("error %d", e.Code)
+	case text == "":
+		return cause
+	case strings.Contains(text, cause):
+		return text
+	case strings.HasPrefix(cause, text):
+		return cause
+	}
+	return text + ": " + cause
+}
+
+// cause returns what Data says about the reason, empty for nothing.
+func (e *Error) cause() string {
+	var text string
+	if json.Unmarshal(e.Data, &text) == nil {
+		return text
+	}
+	var object map[string]json.RawMessage
+	if json.Unmarshal(e.Data, &object) != nil {
+		return ""
+	}
+	for _, name := range []string{"details", "message"} {
+		if json.Unmarshal(object[name], &text) == nil && text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+// oneLine joins the lines of s, writes what cannot be printed as an escape and
+// cuts the rest after maxShown bytes.
+func oneLine(s string) string {
+	var b strings.Builder
+	s = strings.TrimSpace(s)
+	s = s[:min(len(s), utf8.UTFMax*maxShown+1)]
+	for _, r := range strings.ReplaceAll(s, "\r\n", "\n") {
+		switch {
+		case b.Len() >= maxShown:
+			return b.String() + "..."
+		case r == '\n':
+			b.WriteString(" | ")
+		case r == '\t':
+			b.WriteByte(' ')
+		case !unicode.IsPrint(r):
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // Is reports whether target is an *Error with the same code, so that

@@ -126,7 +126,7 @@ func Example_extensionMethod() {
 	fmt.Println(err)
 	// Output:
 	// {"sky":"clear"}
-	// method not found: _example.org/tides (-32601)
+	// method not found: _example.org/tides
 }
 
 // Members that a later version adds survive, and can be read.

@@ -331,6 +331,12 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		os.Exit(7)
 	case "FAIL":
 		return &acp.Error{Code: 400, Message: rest, Data: json.RawMessage(`{"hint":"later"}`)}
+	case "ERROR": // as it is
+		e := new(acp.Error)
+		if err := e.UnmarshalJSON([]byte(rest)); err != nil {
+			return err
+		}
+		return e
 	case "SLEEP":
 		ms, err := strconv.Atoi(rest)
 		select {

@@ -107,7 +107,7 @@ func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
 		e.open()
 		e.prompt("FAIL no money")
 		e.is("{ done.turn.err.kind, done.turn.err.code, done.turn.err.data.hint }", []any{"agent", 400, "later"})
-		e.is(`of("TurnEnded")[1].error.message`, "no money (400)")
+		e.is(`of("TurnEnded")[1].error.message`, "no money")
 		e.is(`of("RequestFailed")[1].promptId == nil and of("RequestFailed")[1].sessionId == s`, true)
 		e.lua(`hermes.authenticate("other", { on_done = finish("auth") })`)
 		e.until("done.auth")

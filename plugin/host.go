@@ -6,6 +6,7 @@ package plugin
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,6 +23,9 @@ import (
 // Protocol numbers the messages between this package and lua/hermes/rpc.lua;
 // it changes when either side would misunderstand the other.
 const Protocol = 1
+
+// maxLogged bounds what the log keeps of the data of an agent's error, in bytes.
+const maxLogged = 64 << 10
 
 // shutdownTime bounds how long agents are given to end after Neovim left.
 const shutdownTime = 5 * time.Second
@@ -197,7 +201,12 @@ func (h *Host) done(id string, result []byte) {
 
 // fail ends the operation id with an error.
 func (h *Host) fail(id string, err error) {
-	h.log.Info("operation failed", "id", id, "error", err)
+	log := h.log.With("id", id, "error", err)
+	var peer *acp.Error
+	if errors.As(err, &peer) {
+		log = log.With("code", peer.Code, "data", string(peer.Data[:min(len(peer.Data), maxLogged)]))
+	}
+	log.Info("operation failed")
 	o := new(object).str("id", id)
 	o.key("error")
 	o.buf = append(o.buf, describe(err).json()...)

@@ -44,5 +44,5 @@ func ExampleGate() {
 	// Sign in: open https://example.com/login (example.com)?
 	// {"action":"decline"}
 	// {"action":"accept","content":{"branch":"main"}}
-	// elicitation/create: link refused: the scheme "javascript" is not among https, http and mailto (-32602)
+	// elicitation/create: link refused: the scheme "javascript" is not among https, http and mailto
 }

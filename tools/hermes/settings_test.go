@@ -134,10 +134,10 @@ func TestAMissingLoginIsExplained(t *testing.T) {
 		write(t, filepath.Join(dir, name, "config/hermes/agents.json"), string(config))
 	}
 	for preset, want := range map[string]string{
-		"names":      "Authentication required (-32000); log in to the agent first (its ways to log in: A key, In the browser)",
-		"names-bare": "Authentication required (-32000); log in to the agent first (its ways to log in: A key, In the browser)",
-		"plain":      "Authentication required (-32000); log in with the mine command once",
-		"plain-bare": "Authentication required (-32000); log in with the agent's own program first",
+		"names":      "Authentication required; log in to the agent first (its ways to log in: A key, In the browser)",
+		"names-bare": "Authentication required; log in to the agent first (its ways to log in: A key, In the browser)",
+		"plain":      "Authentication required; log in with the mine command once",
+		"plain-bare": "Authentication required; log in with the agent's own program first",
 	} {
 		name, _, _ := strings.Cut(preset, "-")
 		out, errs, status := end(t, hermes(t, filepath.Join(dir, name), "run", "--format", "json", preset, "go"))

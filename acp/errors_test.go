@@ -1,0 +1,48 @@
+package acp
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+func TestTheTextOfAnErrorHasItsCause(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ message, data, want string }{
+		{"Internal error", ``, "Internal error"},
+		{"Internal error", `null`, "Internal error"},
+		{"Internal error", `"out of credit"`, "Internal error: out of credit"},
+		{"Internal error", `{"details":"out of credit"}`, "Internal error: out of credit"},
+		{"Internal error", `{"message":"out of credit"}`, "Internal error: out of credit"},
+		{"Internal error", `{"details":null,"message":"out of credit"}`, "Internal error: out of credit"},
+		{"Internal error", `{"details":"","message":"out of credit"}`, "Internal error: out of credit"},
+		{"Internal error", `{"details":{"status":402},"hint":"pay"}`, "Internal error"},
+		{"Internal error", `[402]`, "Internal error"},
+		{"out of credit (402)", `{"details":"out of credit"}`, "out of credit (402)"},
+		{"out of credit", `"out of credit: pay"`, "out of credit: pay"},
+		{"", `"out of credit"`, "out of credit"},
+		{"", ``, "error -32603"},
+		{"two\r\nlines\n", `"three\n\tfour"`, "two | lines: three |  four"},
+		{"a\x1b[31m", `"b\u202ec\ud800\u0007"`, `a\x1b[31m: b\u202ec` + "\ufffd" + `\a`},
+	} {
+		e := &Error{Code: ErrorCodeInternalError, Message: c.message, Data: json.RawMessage(c.data)}
+		if got := e.Error(); got != c.want {
+			t.Errorf("%q, %s: %q, want %q", c.message, c.data, got, c.want)
+		}
+	}
+}
+
+func TestTheTextOfAnErrorIsOneShortPrintableLine(t *testing.T) {
+	t.Parallel()
+	for _, long := range []string{strings.Repeat("x", 1<<20), strings.Repeat("\x00", 1<<20), strings.Repeat("\U000e0041", 1<<20), strings.Repeat("\n ", 1<<20)} {
+		data, err := json.Marshal(long)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := (&Error{Message: long + "1", Data: data}).Error()
+		if len(got) > 3*maxShown || strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			t.Errorf("%d bytes: %.40q", len(got), got)
+		}
+	}
+}
