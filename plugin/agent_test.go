@@ -31,6 +31,7 @@ type scripted struct {
 	mu       sync.Mutex
 	sessions int
 	cancels  int
+	refusing bool // answers the cancelled turn with an error
 	ids      []acp.SessionID
 }
 
@@ -231,6 +232,12 @@ func (a *scripted) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Promp
 		for _, line := range strings.Split(t.Text, "\n") {
 			verb, rest, _ := strings.Cut(line, " ")
 			err := a.step(ctx, p.SessionID, verb, rest)
+			a.mu.Lock()
+			refusing := a.refusing
+			a.mu.Unlock()
+			if refusing {
+				return nil, &acp.Error{Code: acp.ErrorCodeInternalError, Message: "Internal error", Data: json.RawMessage(`"aborted"`)}
+			}
 			if ctx.Err() != nil {
 				return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 			}
@@ -350,6 +357,18 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			ms = 300
 		}
 		time.Sleep(time.Duration(ms) * time.Millisecond)
+		return nil
+	case "REFUSE", "PERISH": // what a cancel makes of the turn
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Minute):
+		}
+		if verb == "PERISH" {
+			os.Exit(9)
+		}
+		a.mu.Lock()
+		a.refusing = true
+		a.mu.Unlock()
 		return nil
 	case "ASK":
 		r, err := a.client.RequestPermission(context.WithoutCancel(ctx), &acp.RequestPermissionRequest{

@@ -46,6 +46,7 @@ type connection struct {
 	flushing bool          // they are being let go
 	sessions map[acp.SessionID]*session
 	ending   bool
+	stopped  error                      // why stop was called, nil before
 	tapped   atomic.Int64               // messages seen
 	opening  int                        // session/new calls without an answer
 	early    map[acp.SessionID][]update // updates of sessions not known yet
@@ -136,6 +137,7 @@ func (c *connection) finishConnect(id string, err error) {
 func (c *connection) run() {
 	stage, err := c.bringUp()
 	if err != nil {
+		err = c.endedBy(err)
 		c.setEnding()
 		c.finish(err)
 		if c.main == nil {
@@ -152,6 +154,7 @@ func (c *connection) run() {
 	case <-c.ctx.Done():
 		err = context.Cause(c.ctx)
 	}
+	err = c.endedBy(err)
 	c.setEnding()
 	sessions := c.open()
 	c.finish(err)
@@ -318,16 +321,60 @@ func (c *connection) isEnding() bool {
 }
 
 // stop ends the connection; run does the rest.
-func (c *connection) stop(cause error) { c.end(cause) }
+func (c *connection) stop(cause error) {
+	c.mu.Lock()
+	if c.stopped == nil {
+		c.stopped = cause
+	}
+	c.mu.Unlock()
+	c.end(cause)
+}
+
+// why is the reason for which the connection was stopped or has ended, nil for
+// one that goes on. What fails afterwards fails because of it, whatever it has
+// noticed of the end.
+func (c *connection) why() error {
+	c.mu.Lock()
+	stopped := c.stopped
+	c.mu.Unlock()
+	switch {
+	case stopped != nil:
+		return stopped
+	case c.main != nil && c.main.why() != nil:
+		return c.main.why()
+	}
+	err := context.Cause(c.ctx)
+	if err == context.Canceled { // the host was told to stop
+		return errHostStopped
+	}
+	return err
+}
+
+// left is why when the user ended the connection, else nil.
+func (c *connection) left() error {
+	why := c.why()
+	if op := (*opError)(nil); errors.As(why, &op) && op.byUser() {
+		return why
+	}
+	return nil
+}
+
+// endedBy is why for a connection that ends, by err if by nothing before it.
+func (c *connection) endedBy(err error) error {
+	c.end(err)
+	return c.why()
+}
 
 func (h *Host) disconnect(id string, p disconnectOp) error {
 	list := h.all()
 	if len(p.Agents) > 0 {
 		list = nil
 		for _, name := range p.Agents {
-			c, err := h.connection(name)
-			if err != nil {
-				return err
+			h.mu.Lock()
+			c := h.connections[name]
+			h.mu.Unlock()
+			if c == nil {
+				return &opError{Kind: "not_connected", Message: fmt.Sprintf("agent %q is not connected", name)}
 			}
 			list = append(list, c)
 		}
@@ -335,7 +382,7 @@ func (h *Host) disconnect(id string, p disconnectOp) error {
 	names := make([]string, len(list))
 	for i, c := range list {
 		names[i] = c.name
-		c.stop(&opError{Kind: "closed", Message: fmt.Sprintf("agent %q was disconnected", c.name)})
+		c.stop(&opError{Kind: kindDisconnected, Message: fmt.Sprintf("agent %q was disconnected", c.name)})
 	}
 	h.start(func() {
 		for _, c := range list {

@@ -118,3 +118,27 @@ func TestAgentsEndWithNeovim(t *testing.T) {
 		}
 	})
 }
+
+// Whoever quits in the middle of a turn is not told of errors, nor is the log.
+func TestQuittingInATurnLogsNoError(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`hermes.prompt(s, "SAY on\nSLEEP 60000")`)
+		e.until(`said() == "on"`)
+		logs := []string{e.log, strings.Replace(e.log, "hermes-host", "hermes", 1)}
+		host := e.hostPID()
+		go e.v.Command("qall!")
+		waitGone(t, host)
+		for _, path := range logs {
+			b, err := os.ReadFile(path)
+			if err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			for _, bad := range []string{"ERROR", "context canceled", "closed by this side"} {
+				if strings.Contains(string(b), bad) {
+					t.Errorf("%s: %s is in\n%s", path, bad, b)
+				}
+			}
+		}
+	})
+}

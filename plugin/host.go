@@ -61,8 +61,8 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	if opts.Logger == nil {
 		opts.Logger = slog.New(slog.DiscardHandler)
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(errQueueClosed)
 	// A write to a Neovim that is gone must fail, not kill: agents have to be
 	// ended first. (Ignoring the signal would be inherited by them.)
 	pipe := make(chan os.Signal, 1)
@@ -89,7 +89,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 		h.queue.run(h.deliver)
 	}()
 	err = nvim.Serve()
-	cancel()
+	cancel(errQueueClosed)
 	h.queue.close()
 	<-delivered
 	h.stop()

@@ -91,6 +91,9 @@ func (c *connection) fault(f runtime.Fault) {
 	default:
 		return // the log has it
 	}
+	if c.left() != nil {
+		return // the agent was stopped inside a message
+	}
 	c.mu.Lock()
 	first := c.faults[f.Kind] == 0
 	c.faults[f.Kind]++

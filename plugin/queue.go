@@ -3,7 +3,6 @@ package plugin
 import (
 	"cmp"
 	"context"
-	"errors"
 	"sync"
 	"time"
 )
@@ -49,7 +48,11 @@ const (
 	kindNotice   = "notice"
 )
 
-var errQueueClosed = errors.New("neovim has gone away")
+// What ends everything.
+var (
+	errQueueClosed error = &opError{Kind: kindDisconnected, Message: "Neovim has ended"}
+	errHostStopped error = &opError{Kind: kindDisconnected, Message: "the host was stopped"}
+)
 
 // queue holds what Neovim has not been given yet, in order. Whoever brings
 // agent traffic waits for room first, which stops the reading from the agent;

@@ -15,7 +15,9 @@ func (c *connection) redialled(e redial.Event) {
 	select {
 	case <-c.up:
 	case <-c.ctx.Done():
-		return
+	}
+	if c.why() != nil {
+		return // nobody wants it back
 	}
 	c.host.log.Info("connection", "agent", c.name, "event", e.Kind, "session", e.Session, "error", e.Err, "wait", e.Wait)
 	switch e.Kind {

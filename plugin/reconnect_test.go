@@ -156,7 +156,7 @@ hermes.cancel(s, { on_done = finish("cancel") })`)
 hermes.set_mode(s, "fast", { on_done = finish("mode") })
 hermes.disconnect("far", { on_done = finish("end") })`)
 		e.until(`done.gone and done.mode and done["end"]`)
-		e.is("{ done.gone.err.kind, done.mode.err.kind, done['end'].err == nil }", []any{"closed", "closed", true})
+		e.is("{ done.gone.err.kind, done.mode.err.kind, done['end'].err == nil }", []any{"disconnected", "disconnected", true})
 		e.is(`of("Disconnected")[1].reason`, `agent "far" was disconnected`)
 	})
 }
@@ -232,6 +232,6 @@ func TestAProgramThatIsGoneIsNotStartedAgain(t *testing.T) {
 		}
 		e.lua(`hermes.prompt(s, "DIE", { on_done = finish("dead") })`)
 		e.until(`#of("Disconnected") == 1`)
-		e.is(`of("Disconnected")[1].reason:find('agent "mine" cannot be started', 1, true) ~= nil`, true)
+		e.is(`of("Disconnected")[1].reason:find('agent "mine": cannot start', 1, true) ~= nil`, true)
 	})
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -64,7 +65,7 @@ func (h *Host) notify(id string, p requestOp) error {
 		}
 		h.start(func() {
 			if err := c.wire.Notify(c.ctx, p.Method, acp.Raw(p.Params)); err != nil {
-				h.fail(id, err)
+				h.fail(id, cmp.Or(c.why(), err))
 				return
 			}
 			h.done(id, nil)

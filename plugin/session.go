@@ -162,6 +162,7 @@ func (s *session) begin(t *turn) {
 
 func (s *session) run(t *turn) {
 	r, err := s.ask(t)
+	err = s.verdict(r, err)
 	close(t.over)
 	h := s.conn.host
 	h.asks.cancelSession(s.conn.name, string(s.id))
@@ -203,6 +204,23 @@ func (s *session) run(t *turn) {
 		s.pushQueue()
 		s.begin(next)
 	}
+}
+
+// verdict is how a turn ended that the agent ended with r or err. What the
+// user did comes first: of a disconnected agent it makes no difference whether
+// it answered, broke off or was never heard, and after a cancel an error is no
+// failure.
+func (s *session) verdict(r *acp.PromptResponse, err error) error {
+	var peer *acp.Error
+	switch refused := errors.As(err, &peer); {
+	case err == nil && r.StopReason != acp.StopReasonCancelled:
+		return nil
+	case s.conn.left() != nil && !refused:
+		return s.conn.left()
+	case refused && s.cancelling():
+		return &opError{Kind: kindCancelled, Message: "the turn was cancelled", Cause: err}
+	}
+	return err
 }
 
 // ask sends the prompt, unless it was cancelled before, and waits for the end
@@ -373,6 +391,16 @@ func (c *connection) session(id acp.SessionID) (*session, error) {
 // that is the reason.
 func (c *connection) call(ctx context.Context, method string, params acp.Appender, raw *acp.Raw) error {
 	err := c.wire.Call(ctx, method, params, raw)
+	var answered *acp.Error
+	if err == nil || errors.As(err, &answered) {
+		return err
+	}
+	if why := c.left(); why != nil {
+		return why
+	}
+	if why := c.why(); why != nil {
+		return &brokenError{method, why}
+	}
 	var closed *runtime.ClosedError
 	if errors.As(err, &closed) && !errors.Is(err, runtime.ErrClosed) {
 		return &brokenError{method, cause(err)}

@@ -51,14 +51,13 @@ local function is_builtin(notifier)
   return vim.startswith(source, "@vim/") or source == "=?" or source == "?" or source == "@?"
 end
 
----Show one line and log it. Longer text would ask the user to press enter,
+---Show one line. Longer text would ask the user to press enter,
 ---which stops all events, so it is cut to the width of the screen.
 ---@param level integer one of vim.log.levels
 ---@param text string
-function M.notify(level, text)
+function M.show(level, text)
   local line = M.line(text)
   local function show()
-    M.write(level, line)
     local shown = "hermes: " .. line
     local room = math.max(vim.o.columns - 15, 40)
     -- A notifier with its own window has room for all of it.
@@ -74,6 +73,16 @@ function M.notify(level, text)
   end
   -- Never inside a callback of somebody else: an error there is not ours.
   vim.schedule(show)
+end
+
+---Show one line and log it.
+---@param level integer one of vim.log.levels
+---@param text string
+function M.notify(level, text)
+  vim.schedule(function()
+    M.write(level, text)
+  end)
+  M.show(level, text)
 end
 
 return M

@@ -44,6 +44,9 @@ function M.running()
   return channel ~= nil
 end
 
+-- What the user did is no failure to be told of.
+local by_user = { disconnected = true, cancelled = true }
+
 ---End an operation: event, log, callback.
 ---@param id string
 ---@param err hermes.Error?
@@ -60,7 +63,8 @@ function M.finish(id, err, result)
     if not vim.startswith(line, op.method .. ": ") then
       line = op.method .. ": " .. line
     end
-    log.write(vim.log.levels.ERROR, line)
+    local level = by_user[err.kind] and vim.log.levels.INFO or vim.log.levels.ERROR
+    log.write(level, line)
     require("hermes.events").emit("RequestFailed", {
       opId = id,
       method = op.method,
@@ -71,8 +75,8 @@ function M.finish(id, err, result)
       message = err.message,
       data = err.data,
     })
-    if not op.on_done then
-      log.notify(vim.log.levels.ERROR, line)
+    if not op.on_done and not by_user[err.kind] then
+      log.show(level, line)
     end
   end
   if op.on_done then
@@ -89,13 +93,14 @@ local function on_exit(_, code)
     code,
     require("hermes.log").host_path()
   )
+  local err = { kind = "host", message = message }
   if stopping then
     stopping = false
     message = "the host was stopped"
+    err = { kind = "disconnected", message = message }
   else
     require("hermes.log").notify(vim.log.levels.ERROR, message)
   end
-  local err = { kind = "host", message = message }
   local ids = vim.tbl_keys(ops)
   table.sort(ids)
   require("hermes.answers").drop_all(message)
