@@ -49,6 +49,9 @@ func playAgent(mode string) int {
 		return 3
 	case "mute":
 		time.Sleep(time.Hour)
+	case "chatty": // takes its output for a terminal, and waits there for the user
+		fmt.Println("Do you trust this folder? [yN] \x1b[31m\u202e" + strings.Repeat("x", 200))
+		time.Sleep(time.Hour)
 	case "once": // runs the first time only
 		if os.Mkdir(os.Getenv("HERMES_TEST_ONCE"), 0o700) != nil {
 			fmt.Fprintln(os.Stderr, "the database is damaged")

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime"
@@ -60,16 +62,27 @@ func (c *connection) launcher() func(context.Context) (transport.Transport, erro
 		if again := (*agent.RestartError)(nil); errors.As(err, &again) {
 			return nil, err
 		} else if err != nil {
-			e := &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be started", c.name), Cause: err}
-			if c.cmd.Install != "" {
-				e.Cause = fmt.Errorf("%w (to install it: %s)", err, c.cmd.Install)
-			}
-			return nil, e
+			return nil, c.notStarted(err)
 		}
 		c.proc.Store(proc)
 		c.reached()
 		return proc.Transport(), nil
 	}
+}
+
+// notStarted is why the agent's program did not start: what there is to do
+// comes first, because screens are narrow.
+func (c *connection) notStarted(err error) error {
+	e := &opError{Kind: "start", Cause: err}
+	switch {
+	case !errors.Is(err, exec.ErrNotFound):
+		e.Message = fmt.Sprintf("agent %q", c.name)
+	case c.cmd.Install == "":
+		e.Message = fmt.Sprintf("%s is not installed (agent %q)", c.cmd.Command, c.name)
+	default:
+		e.Message = fmt.Sprintf("%s is not installed: %s (agent %q)", c.cmd.Command, c.cmd.Install, c.name)
+	}
+	return e
 }
 
 // said passes a line on that is not part of the protocol.
@@ -158,13 +171,19 @@ func (c *connection) stderr() string {
 	return strings.TrimSpace(proc.Stderr())
 }
 
-// hint is what the agent has said aside from the protocol, nil for nothing.
+// hint is what the agent has last said aside from the protocol, nil for
+// nothing.
 func (c *connection) hint() error {
-	lines := strings.Split(c.stderr(), "\n")
-	if last := lines[len(lines)-1]; last != "" {
-		return errors.New("stderr: " + last)
+	proc := c.proc.Load()
+	if proc == nil || proc.Said() == "" {
+		return nil
 	}
-	return nil
+	return errors.New(strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '\ufffd'
+		}
+		return r
+	}, proc.Said()))
 }
 
 func exitOf(err error) *agent.ExitError {

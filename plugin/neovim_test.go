@@ -25,6 +25,7 @@ type editor struct {
 const prelude = `
 _G.hermes = require("hermes")
 _G.seen, _G.done, _G.notes = {}, {}, {}
+_G.notify = vim.notify
 vim.notify = function(text, level) notes[#notes + 1] = text end
 hermes.on("*", function(data, name)
   seen[#seen + 1] = vim.tbl_extend("force", vim.deepcopy(data), { event = name, respond = "", reject = "", default = "" })
@@ -86,7 +87,7 @@ hermes.setup({
   host = { cmd = { exe } },
   agents = {
     tester = agent(""), second = agent(""), help = agent("help"), exit = agent("exit"),
-    options = agent("options"), plain = agent("plain"), mute = agent("mute"), hung = agent("hung"), version = agent("version"),
+    options = agent("options"), plain = agent("plain"), mute = agent("mute"), chatty = agent("chatty"), hung = agent("hung"), version = agent("version"),
     missing = { command = "no-such-program" },
   },
 })`, exe)

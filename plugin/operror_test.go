@@ -33,7 +33,7 @@ func TestTheCauseOfAnAgentsErrorIsShown(t *testing.T) {
 func TestWhatTheUserEndedIsNoError(t *testing.T) {
 	const left = `agent "tester" was disconnected`
 	turns := map[string]string{
-		"before the prompt is sent":         "",
+		"before the prompt is sent":         "SLEEP 60000",
 		"in a turn":                         "SAY on\nSLEEP 60000",
 		"while the agent asks":              "SAY on\nASK sure?",
 		"while a command runs":              "SAY on\nRUN sleep 60",

@@ -10,6 +10,19 @@ local function say(text)
   require("hermes.log").notify(vim.log.levels.INFO, text)
 end
 
+---What shows how an operation ended. An error is in the log already.
+---@param told fun(result: table): string
+---@return fun(err: hermes.Error?, result: table?)
+local function outcome(told)
+  return function(err, result)
+    if not err then
+      say(told(result))
+    elseif not require("hermes.rpc").by_user[err.kind] then
+      require("hermes.log").show(vim.log.levels.ERROR, err.message)
+    end
+  end
+end
+
 local function agents()
   local names = vim.tbl_keys(hermes().state().agents)
   table.sort(names)
@@ -92,9 +105,9 @@ local subcommands = {
       if args[1] then
         opts.command, opts.args = table.remove(args, 1), args
       end
-      opts.on_done = function(err)
-        say(err and err.message or (name .. " is connected"))
-      end
+      opts.on_done = outcome(function()
+        return name .. " is connected"
+      end)
       hermes().connect(name, opts)
     end,
     complete = function(lead, before)
@@ -112,9 +125,9 @@ local subcommands = {
     run = function(args)
       hermes().create_session({
         cwd = args[1],
-        on_done = function(err, result)
-          say(err and err.message or ("session " .. result.sessionId))
-        end,
+        on_done = outcome(function(result)
+          return "session " .. result.sessionId
+        end),
       })
     end,
     complete = function(lead)

@@ -13,14 +13,15 @@ function M.host_path()
   return vim.fs.joinpath(vim.fn.stdpath("log"), "hermes-host.log")
 end
 
----Text with its control characters made visible, on one line.
+---Longest line of the log file, in bytes.
+local max_logged = 64 * 1024
+
+---Text on one line, with what hides or breaks it made visible.
 ---@param text any
+---@param max? integer bytes; else as hermes.text says
 ---@return string
-function M.line(text)
-  text = tostring(text):gsub("%s*\n%s*", " | "):gsub("%c", function(c)
-    return ("\\x%02x"):format(c:byte())
-  end)
-  return text
+function M.line(text, max)
+  return require("hermes.text").line(tostring(text):gsub("%s*\n%s*", " | "), max)
 end
 
 ---Append a line to the log when `level` is high enough.
@@ -39,7 +40,10 @@ function M.write(level, text)
   end
   if fd then
     local stamp = os.date("!%Y-%m-%dT%H:%M:%SZ")
-    vim.uv.fs_write(fd, ("%s %s %s\n"):format(stamp, names[level] or level, M.line(text)))
+    vim.uv.fs_write(
+      fd,
+      ("%s %s %s\n"):format(stamp, names[level] or level, M.line(text, max_logged))
+    )
     vim.uv.fs_close(fd)
   end
 end
@@ -51,24 +55,96 @@ local function is_builtin(notifier)
   return vim.startswith(source, "@vim/") or source == "=?" or source == "?" or source == "@?"
 end
 
----Show one line. Longer text would ask the user to press enter,
----which stops all events, so it is cut to the width of the screen.
+local highlights = { [vim.log.levels.WARN] = "WarningMsg", [vim.log.levels.ERROR] = "ErrorMsg" }
+local again ---@type integer? autocommand that shows the last line once more
+
+---What fits into the last line of the screen without a prompt to press enter.
+---@param text string
+---@return string
+local function fitting(text)
+  local room = math.max(vim.v.echospace, 20)
+  if vim.fn.strdisplaywidth(text) <= room then
+    return text
+  end
+  local short = vim.fn.strcharpart(text, 0, room - 1)
+  while vim.fn.strdisplaywidth(short) > room - 1 do
+    short = vim.fn.strcharpart(short, 0, vim.fn.strchars(short) - 1)
+  end
+  return short .. "…"
+end
+
+local entry = "" -- text on its way into the history
+
+---@private
+---@return string
+function M._entry()
+  return entry
+end
+
+---Add the whole text to the history of messages, and show what fits of it. A
+---prompt to press enter would stop all events, and vim.notify brings one up
+---for a long text and for several short ones. |:echomsg| with the flag T of
+---'shortmess' adds the text as it is and shortens what it shows, in the
+---middle; the beginning, which says most, is then put in its place.
+---@param text string
+---@param level integer
+local function echo(text, level)
+  local shortmess = vim.o.shortmess
+  local untruncated = not shortmess:find("T", 1, true)
+  if untruncated then
+    vim.o.shortmess = shortmess .. "T"
+  end
+  entry = text
+  vim.cmd("echomsg v:lua.require'hermes.log'._entry()")
+  if untruncated then
+    vim.o.shortmess = shortmess
+  end
+  local function display()
+    vim.api.nvim_echo({ { fitting(text), highlights[level] } }, false, {})
+  end
+  display()
+  if again then
+    pcall(vim.api.nvim_del_autocmd, again)
+    again = nil
+  end
+  if vim.fn.mode() == "n" then
+    return
+  end
+  -- The command line and the name of the mode are drawn over it.
+  again = vim.api.nvim_create_autocmd("ModeChanged", {
+    pattern = "*:n",
+    once = true,
+    callback = function()
+      again = nil
+      vim.schedule(display)
+    end,
+  })
+end
+
+---Whether messages stand in the last lines of the screen.
+---@return boolean
+local function on_screen()
+  local uis = vim.api.nvim_list_uis()
+  return #uis > 0 and not vim.iter(uis):any(function(ui)
+    return ui.ext_messages
+  end)
+end
+
+---Show one line. A notifier of another plugin gets all of it.
 ---@param level integer one of vim.log.levels
 ---@param text string
 function M.show(level, text)
-  local line = M.line(text)
+  local shown = "hermes: " .. M.line(text)
   local function show()
-    local shown = "hermes: " .. line
-    local room = math.max(vim.o.columns - 15, 40)
-    -- A notifier with its own window has room for all of it.
-    if is_builtin(vim.notify) then
-      if vim.fn.strdisplaywidth(shown) > room then
-        shown = vim.fn.strcharpart(shown, 0, room - 1) .. "…"
-      end
+    local ok, err
+    if is_builtin(vim.notify) and on_screen() then
+      ok, err = pcall(echo, shown, level)
+    else
+      ok, err = pcall(vim.notify, shown, level, { title = "hermes" })
     end
-    local ok = pcall(vim.notify, shown, level, { title = "hermes" })
     if not ok then
-      vim.api.nvim_echo({ { shown } }, true, {})
+      M.write(vim.log.levels.ERROR, "a message was not shown: " .. tostring(err))
+      vim.api.nvim_echo({ { fitting(shown) } }, true, {})
     end
   end
   -- Never inside a callback of somebody else: an error there is not ours.

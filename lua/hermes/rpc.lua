@@ -44,8 +44,8 @@ function M.running()
   return channel ~= nil
 end
 
--- What the user did is no failure to be told of.
-local by_user = { disconnected = true, cancelled = true }
+---@type table<string, true> kinds of errors that the user brought about, of which no message tells
+M.by_user = { disconnected = true, cancelled = true }
 
 ---End an operation: event, log, callback.
 ---@param id string
@@ -60,10 +60,11 @@ function M.finish(id, err, result)
   if err then
     local log = require("hermes.log")
     local line = err.message
-    if not vim.startswith(line, op.method .. ": ") then
+    -- Why an agent did not start says enough, and the room is small.
+    if op.method ~= "connect" and not vim.startswith(line, op.method .. ": ") then
       line = op.method .. ": " .. line
     end
-    local level = by_user[err.kind] and vim.log.levels.INFO or vim.log.levels.ERROR
+    local level = M.by_user[err.kind] and vim.log.levels.INFO or vim.log.levels.ERROR
     log.write(level, line)
     require("hermes.events").emit("RequestFailed", {
       opId = id,
@@ -75,7 +76,7 @@ function M.finish(id, err, result)
       message = err.message,
       data = err.data,
     })
-    if not op.on_done and not by_user[err.kind] then
+    if not op.on_done and not M.by_user[err.kind] then
       log.show(level, line)
     end
   end
