@@ -101,9 +101,20 @@ func (a *scripted) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp
 	return &acp.InitializeResponse{
 		ProtocolVersion:   version,
 		AgentInfo:         &acp.Implementation{Name: "scripted", Version: "1"},
-		AgentCapabilities: can,
-		Meta:              append(append([]byte(`{"caps":`), caps...), '}'),
+		AgentCapabilities: can, AuthMethods: a.logins(),
+		Meta: append(append([]byte(`{"caps":`), caps...), '}'),
 	}, err
+}
+
+// logins are the ways to log in to an agent that wants that.
+func (a *scripted) logins() []acp.AuthMethod {
+	if a.mode != "locked" {
+		return nil
+	}
+	return []acp.AuthMethod{
+		&acp.AuthMethodAgent{ID: "oauth", Name: "Log in with a browser"},
+		&acp.AuthMethodAgent{ID: "key", Name: "Use a key\x1b[2J"},
+	}
 }
 
 func (a *scripted) Authenticate(_ context.Context, p *acp.AuthenticateRequest) (*acp.AuthenticateResponse, error) {
@@ -114,6 +125,9 @@ func (a *scripted) Authenticate(_ context.Context, p *acp.AuthenticateRequest) (
 }
 
 func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
+	if a.mode == "locked" {
+		return nil, &acp.Error{Code: acp.ErrorCodeAuthenticationRequired, Message: "Authentication required"}
+	}
 	a.mu.Lock()
 	a.sessions++
 	id := acp.SessionID("s" + strconv.Itoa(a.sessions))

@@ -136,6 +136,7 @@ type command struct {
 	Terminal  runAccess `json:"terminal_access"` // in place of permissions.Terminal
 
 	Install string `json:"-"` // what to do when the program is missing
+	Auth    string `json:"-"` // how one logs in
 }
 
 // missingEmpty is the value of quirks.MissingFile that answers with no text.

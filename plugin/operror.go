@@ -46,6 +46,10 @@ func describe(err error) *object {
 	kind := "closed"
 	var op *opError
 	var peer *acp.Error
+	var login *loginError
+	if errors.As(err, &login) {
+		o.raw("auth", login.json())
+	}
 	if errors.As(err, &peer) {
 		o.num("code", int64(peer.Code))
 		o.raw("data", peer.Data)

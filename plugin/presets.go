@@ -23,7 +23,7 @@ func presetOf(name string) (command, bool) {
 }
 
 func fromPreset(p preset.Preset) command {
-	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install}
+	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install, Auth: p.Auth}
 	if isTrue(p.Quirks.MissingFileEmpty) {
 		c.Quirks.MissingFile = missingEmpty
 	}

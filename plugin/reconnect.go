@@ -1,7 +1,6 @@
 package plugin
 
 import (
-	"errors"
 	"maps"
 	"slices"
 
@@ -96,11 +95,7 @@ func (s *session) restored(answer acp.Appender) {
 
 // lost ends a session that the agent cannot take up again.
 func (c *connection) lost(id acp.SessionID, err error) {
-	why := "the session could not be taken up again: " + err.Error()
-	var refused *acp.Error
-	if errors.As(err, &refused) && refused.Code == acp.ErrorCodeAuthenticationRequired {
-		why += "; call hermes.authenticate"
-	}
+	why := "the session could not be resumed: " + c.needsLogin(err).Error()
 	c.tellClosed(id, why)
 	c.host.notice("error", "agent %q: session %q: %s", c.name, id, why)
 	c.removeSession(id)

@@ -130,7 +130,7 @@ func TestASessionThatCannotBeTakenUpAgainIsClosed(t *testing.T) {
 		s.cut()
 		s.mend()
 		e.until(`#of("SessionClosed") == 1 and hermes.state().agents.far.state == "ready"`)
-		e.is(`of("SessionClosed")[1].reason`, "the session could not be taken up again: the agent can neither load nor resume sessions")
+		e.is(`of("SessionClosed")[1].reason`, "the session could not be resumed: the agent can neither load nor resume sessions")
 		e.is(`vim.tbl_count(hermes.state().sessions)`, 0)
 		e.lua(`hermes.prompt(s, "SAY hi", { agent = "far", on_done = finish("lost") })`)
 		e.until("done.lost")

@@ -393,7 +393,7 @@ func (c *connection) call(ctx context.Context, method string, params acp.Appende
 	err := c.wire.Call(ctx, method, params, raw)
 	var answered *acp.Error
 	if err == nil || errors.As(err, &answered) {
-		return err
+		return c.needsLogin(err)
 	}
 	if why := c.left(); why != nil {
 		return why

@@ -670,6 +670,7 @@
 ---@field code? integer # The error code, when the agent answered with an error.
 ---@field message string # The reason, in one line.
 ---@field data? any # What the agent added to its error.
+---@field auth? { hint?: string, methods?: table[] } # How to log in, when the agent requires it: a hint for the user, and the agent's authMethods.
 
 ---The answer to a request of the agent is no longer wanted.
 ---@class hermes.event.RequestCancelled: hermes.EventData

@@ -10,6 +10,7 @@ M.PROTOCOL = 1
 ---@field message string
 ---@field code? integer of the agent's error answer
 ---@field data? any of the agent's error answer
+---@field auth? { hint?: string, methods?: table[] } how to log in, with the kind "auth_required"
 
 ---@class hermes.Truncated
 ---@field bytes integer of the JSON text
@@ -75,6 +76,7 @@ function M.finish(id, err, result)
       code = err.code,
       message = err.message,
       data = err.data,
+      auth = err.auth,
     })
     if not op.on_done and not M.by_user[err.kind] then
       log.show(level, line)
