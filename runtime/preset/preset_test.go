@@ -18,7 +18,7 @@ import (
 func TestEveryBuiltinPresetCanBeStarted(t *testing.T) {
 	t.Parallel()
 	s := Builtin()
-	for _, name := range strings.Fields("claude-agent-acp claude-code-acp codex-acp gemini opencode copilot qwen cline droid kilo pi goose cursor hermes-agent demo") {
+	for _, name := range strings.Fields("claude-agent-acp claude-code-acp codex-acp gemini opencode copilot qwen cline droid kilo pi goose nanocoder auggie cursor hermes-agent demo") {
 		p, err := s.Find(name)
 		if err != nil {
 			t.Error(err)
@@ -36,6 +36,40 @@ func TestEveryBuiltinPresetCanBeStarted(t *testing.T) {
 	old, _ := s.Find("claude-code-acp")
 	if c := old.Process(); c.EOFWait != shortWait {
 		t.Errorf("waits %v for an agent that ignores the end of its input", c.EOFWait)
+	}
+}
+
+// Agents that talk to whatever model the user has a key for need the keys.
+func TestAgentsOfManyProvidersGetTheirKeys(t *testing.T) {
+	t.Parallel()
+	for _, name := range strings.Fields("cline goose kilo nanocoder opencode pi") {
+		p, err := Builtin().Find(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, prefix := range []string{"ANTHROPIC_*", "OPENAI_*", "GEMINI_*", "GOOGLE_*", "OPENROUTER_*"} {
+			if !slices.Contains(p.PassEnv, prefix) {
+				t.Errorf("%s is not given %s", name, prefix)
+			}
+		}
+	}
+}
+
+// An agent that wants a login says so without the way to it.
+func TestEveryPresetSaysHowToLogIn(t *testing.T) {
+	t.Parallel()
+	for _, name := range Builtin().Names() {
+		if p, err := Builtin().Find(name); err != nil || p.Auth == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestDroidGetsAProcessForEachSession(t *testing.T) {
+	t.Parallel()
+	p, err := Builtin().Find("droid")
+	if err != nil || p.Quirks.OneSession == nil || !*p.Quirks.OneSession {
+		t.Errorf("%+v, %v", p.Quirks, err)
 	}
 }
 
