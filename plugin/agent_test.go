@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -71,7 +72,7 @@ func playAgent(mode string) int {
 func serveScripted(t transport.Transport, mode string, stdout *os.File) {
 	a := &scripted{mode: mode, stdout: stdout}
 	ready := make(chan struct{})
-	a.conn = runtime.NewConn(t, gate{acp.AgentSide(a), ready}, runtime.Options{Server: true})
+	a.conn = runtime.NewConn(t, gate{acp.AgentSide(a), ready, mode}, runtime.Options{Server: true})
 	a.client = acp.Client{Conn: a.conn}
 	close(ready)
 	<-a.conn.Done()
@@ -81,10 +82,26 @@ func serveScripted(t transport.Transport, mode string, stdout *os.File) {
 type gate struct {
 	acp.Handler
 	ready chan struct{}
+	mode  string
 }
+
+// ownAnswer is the answer of the mode "own" to everything but session/new. It
+// has members of its own under the names that Hermes uses.
+const ownAnswer = `{"sessionId":"theirs","agent":"theirs","opId":"theirs","promptId":"theirs","methodId":"theirs","modeId":"theirs","configId":"theirs",
+"cwd":"/theirs","seq":7,"replay":"theirs","value":["theirs"],"stopReason":"end_turn","sessions":[],"configOptions":[],"_meta":{"sessionId":"theirs"}}`
 
 func (g gate) HandleRequest(ctx context.Context, m string, p json.RawMessage) (acp.Appender, error) {
 	<-g.ready
+	switch {
+	case g.mode == "curt" && m == acp.MethodSessionSetConfigOption: // leaves the list to an update
+		_, err := g.Handler.HandleRequest(ctx, m, p)
+		return acp.Raw(`{}`), err
+	case g.mode != "own" || m == acp.MethodInitialize || m == acp.MethodSessionNew:
+	case m == "_list":
+		return acp.Raw(`["theirs",2]`), nil
+	default:
+		return acp.Raw(ownAnswer), nil
+	}
 	return g.Handler.HandleRequest(ctx, m, p)
 }
 
@@ -147,7 +164,11 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 			<-ctx.Done()
 			return nil, ctx.Err()
 		}
-	case "options":
+	case "both":
+		r := &acp.NewSessionResponse{SessionID: id, ConfigOptions: modelOptions("big")}
+		text := append(bytes.TrimSuffix(r.AppendJSON(nil), []byte("}")), `,"models":{"currentModelId":"big[low]","availableModels":[{"modelId":"big[low]","name":"Big"},{"modelId":"small[low]","name":"Small"}]}}`...)
+		return r, r.UnmarshalJSON(text)
+	case "options", "curt":
 		return &acp.NewSessionResponse{SessionID: id, ConfigOptions: modelOptions("big")}, nil
 	case "plain":
 		return &acp.NewSessionResponse{SessionID: id}, nil
@@ -166,10 +187,20 @@ func modelOptions(current acp.SessionConfigValueID) []acp.SessionConfigOption {
 	}}
 }
 
-func (a *scripted) SetSessionConfigOption(_ context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
+func (a *scripted) SetSessionConfigOption(ctx context.Context, p *acp.SetSessionConfigOptionRequest) (*acp.SetSessionConfigOptionResponse, error) {
 	value, ok := p.Variant.(*acp.SetSessionConfigOptionRequestValueID)
 	if !ok || p.ConfigID != "m" {
 		return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "no such option"}
+	}
+	if a.mode == "curt" { // "big": before the answer
+		tell := func() {
+			a.update(context.WithoutCancel(ctx), p.SessionID, &acp.ConfigOptionUpdate{ConfigOptions: modelOptions(value.Value)})
+		}
+		if value.Value == "big" {
+			tell()
+		} else {
+			time.AfterFunc(200*time.Millisecond, tell)
+		}
 	}
 	return &acp.SetSessionConfigOptionResponse{ConfigOptions: modelOptions(value.Value)}, nil
 }
@@ -203,10 +234,24 @@ func (a *scripted) Cancel(context.Context, *acp.CancelNotification) error {
 }
 
 // ExtRequest answers "count" with what the agent has seen.
-func (a *scripted) ExtRequest(_ context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+func (a *scripted) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	switch method {
 	case "_count":
 	case methodSetModel:
+		if a.mode == "both" && !strings.Contains(string(params), "[low]") {
+			return nil, acp.MethodNotFound(method)
+		}
+		if a.mode == "both" {
+			var p struct {
+				SessionID acp.SessionID            `json:"sessionId"`
+				ModelID   acp.SessionConfigValueID `json:"modelId"`
+			}
+			if err := json.Unmarshal(params, &p); err != nil {
+				return nil, err
+			}
+			model, _, _ := strings.Cut(string(p.ModelID), "[")
+			return json.RawMessage(`{}`), a.update(ctx, p.SessionID, &acp.ConfigOptionUpdate{ConfigOptions: modelOptions(acp.SessionConfigValueID(model))})
+		}
 		if !strings.Contains(string(params), `"modelId":"small"`) {
 			return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "no such model"}
 		}

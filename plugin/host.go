@@ -191,9 +191,9 @@ func decodeOp[T any](text string, f func(T) error) error {
 	return f(v)
 }
 
-// done ends the operation id with a result, a JSON object or null.
+// done ends the operation id with a result; none is an empty object.
 func (h *Host) done(id string, result []byte) {
-	if len(result) == 0 {
+	if len(result) == 0 || string(result) == "null" {
 		result = []byte("{}")
 	}
 	h.queue.push(item{kind: kindDone, json: new(object).str("id", id).raw("result", result).json()})

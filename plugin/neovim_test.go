@@ -87,7 +87,7 @@ hermes.setup({
   host = { cmd = { exe } },
   agents = {
     tester = agent(""), second = agent(""), help = agent("help"), exit = agent("exit"),
-    options = agent("options"), plain = agent("plain"), mute = agent("mute"), chatty = agent("chatty"), hung = agent("hung"), version = agent("version"),
+    options = agent("options"), both = agent("both"), curt = agent("curt"), own = agent("own"), plain = agent("plain"), mute = agent("mute"), chatty = agent("chatty"), hung = agent("hung"), version = agent("version"),
     missing = { command = "no-such-program" },
   },
 })`, exe)

@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -17,6 +18,10 @@ type requestOp struct {
 // methodSetModel is in no schema any more, yet many agents offer models by it:
 // params {sessionId, modelId}, for agents that announce models with a session.
 const methodSetModel = "session/set_model"
+
+// methodFork is not part of the stable protocol: params {sessionId, cwd,
+// mcpServers}; the answer names the new session.
+const methodFork = "session/fork"
 
 // request carries out any agent method. Some change what the host remembers.
 func (h *Host) request(id string, p requestOp) error {
@@ -127,7 +132,7 @@ func (r *request) begin() {
 		}
 		s.prompt(newTurn(r.id, r.params.(*acp.PromptRequest)))
 		return
-	case acp.MethodSessionNew:
+	case acp.MethodSessionNew, methodFork:
 		c.changeOpening(1)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		// The agent may send updates before its answer.
@@ -178,10 +183,12 @@ func (r *request) run() {
 		if len(result) == 0 || string(result) == "null" {
 			result = []byte("{}")
 		}
-		if err = v.UnmarshalJSON(result); err != nil {
-			err = badAnswer(r.method, err)
-		} else {
+		if err = v.UnmarshalJSON(result); err == nil {
 			result = v.AppendJSON(nil)
+		} else if r.leftToUpdate(result) {
+			err = nil
+		} else {
+			err = badAnswer(r.method, err)
 		}
 	}
 	if err != nil {
@@ -191,9 +198,20 @@ func (r *request) run() {
 	r.succeeded(result)
 }
 
+// leftToUpdate reports an answer to session/set_config_option without the list
+// that belongs into it. Some agents only send that list as an update.
+func (r *request) leftToUpdate(result []byte) bool {
+	var v struct {
+		Options *json.RawMessage `json:"configOptions"`
+	}
+	return r.method == acp.MethodSessionSetConfigOption && json.Unmarshal(result, &v) == nil && v.Options == nil
+}
+
 func (r *request) failed(err error) {
 	c := r.conn
 	switch r.method {
+	case methodFork:
+		c.changeOpening(-1)
 	case acp.MethodSessionNew:
 		c.changeOpening(-1)
 		c.unclaim()
@@ -209,18 +227,21 @@ func (r *request) succeeded(result []byte) {
 	c := r.conn
 	var opened *session
 	switch r.method {
-	case acp.MethodSessionNew:
-		var v acp.NewSessionResponse
-		if err := v.UnmarshalJSON(result); err != nil {
-			r.failed(badAnswer(r.method, err))
+	case acp.MethodSessionNew, methodFork:
+		id, _ := acp.SessionOf(result)
+		if id == "" {
+			r.failed(badAnswer(r.method, errors.New("it names no session")))
 			return
 		}
-		if c.taken(v.SessionID) {
-			r.failed(&opError{Kind: "agent", Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, v.SessionID)})
+		if c.taken(acp.SessionID(id)) {
+			r.failed(&opError{Kind: "agent", Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, id)})
 			return
 		}
-		r.fields.SessionID = v.SessionID
-		opened = c.openSession(v.SessionID, r.fields)
+		if origin, err := c.session(r.fields.SessionID); err == nil && r.fields.Cwd == "" { // a fork of it
+			r.fields.Cwd, r.fields.Directories = origin.roots[0], origin.roots[1:]
+		}
+		r.fields.SessionID = acp.SessionID(id)
+		opened = c.openSession(r.fields.SessionID, r.fields)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		if s, err := c.session(r.fields.SessionID); err == nil {
 			s.setReplay(false)
@@ -231,20 +252,24 @@ func (r *request) succeeded(result []byte) {
 		o := new(object).raw("modelId", r.fields.raw["modelId"])
 		c.host.queue.push(event(eventModelUpdated, r.stampSession(o).json()))
 	}
-	data := from(objectOr(result))
-	if name := replyEvent(r.method); name != "" {
-		c.host.queue.push(event(name, r.stamp(from(objectOr(result))).json()))
+	method := r.method
+	if method == methodFork {
+		method = acp.MethodSessionNew // a session was created
 	}
-	c.host.queue.push(item{kind: kindDone, json: doneJSON(r.id, r.stampSession(data).json())})
+	if name := replyEvent(method); name != "" {
+		c.host.queue.push(event(name, r.stamp(method, from(objectOr(result))).json()))
+	}
+	c.host.done(r.id, result)
 	if opened != nil {
 		c.release(opened)
 		c.changeOpening(-1)
 	}
 }
 
-// stamp adds what the event of an answer repeats of the request.
-func (r *request) stamp(o *object) *object {
-	for _, name := range replyParams(r.method) {
+// stamp adds what the event of an answer repeats of the request. The result
+// that the caller gets is the agent's, as it is.
+func (r *request) stamp(method string, o *object) *object {
+	for _, name := range replyParams(method) {
 		o.raw(name, r.fields.raw[name])
 	}
 	return r.stampSession(o).str("opId", r.id)
@@ -261,13 +286,6 @@ func objectOr(result []byte) []byte {
 		return result
 	}
 	return new(object).raw("value", result).json()
-}
-
-func doneJSON(id string, result []byte) []byte {
-	o := new(object).str("id", id)
-	o.key("result")
-	o.buf = append(o.buf, result...)
-	return o.json()
 }
 
 // changeOpening counts the session/new calls without an answer.
@@ -313,13 +331,16 @@ func (c *connection) removeSession(id acp.SessionID) {
 	c.mu.Lock()
 	s := c.sessions[id]
 	delete(c.sessions, id)
+	last := len(c.sessions) == 0
 	c.mu.Unlock()
 	if s != nil {
 		c.host.asks.cancelSession(c.name, string(id))
 		s.abort(&opError{Kind: "closed", Message: fmt.Sprintf("session %q was closed", id)})
 		c.host.endRules(id)
 	}
-	c.unclaim()
+	if last { // a session that was forked shares the process
+		c.unclaim()
+	}
 }
 
 func (s *session) setReplay(on bool) {

@@ -191,7 +191,7 @@ func (s *session) run(t *turn) {
 	if err != nil {
 		h.fail(t.id, err)
 	} else {
-		h.done(t.id, from(result).str("sessionId", string(s.id)).str("promptId", t.id).json())
+		h.done(t.id, result)
 	}
 	for _, q := range lost {
 		h.fail(q.id, err)
@@ -277,8 +277,7 @@ func (s *session) cancel() (bool, int) {
 	}
 	s.mu.Unlock()
 	for _, q := range dropped {
-		s.conn.host.done(q.id, new(object).str("sessionId", string(s.id)).str("promptId", q.id).
-			str("stopReason", string(acp.StopReasonCancelled)).json())
+		s.conn.host.done(q.id, new(object).str("stopReason", string(acp.StopReasonCancelled)).json())
 	}
 	if len(dropped) > 0 {
 		s.pushQueue()

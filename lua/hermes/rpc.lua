@@ -17,7 +17,7 @@ M.PROTOCOL = 1
 ---@field entries integer elements of lists and members of objects
 
 ---@class hermes.Op
----@field on_done? fun(err: hermes.Error?, result: table?)
+---@field on_done? fun(err: hermes.Error?, result: any)
 ---@field method string
 ---@field agent? string
 ---@field session_id? string

@@ -76,7 +76,7 @@ func TestDroidGetsAProcessForEachSession(t *testing.T) {
 func TestAnUnknownNameListsTheKnownOnes(t *testing.T) {
 	t.Parallel()
 	_, err := Builtin().Find("nobody")
-	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), `unknown agent "nobody"; known agents: claude, `) {
+	if !errors.Is(err, ErrUnknown) || !strings.Contains(err.Error(), `unknown agent "nobody"; known agents: auggie, claude, `) {
 		t.Error(err)
 	}
 }
