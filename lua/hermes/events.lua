@@ -211,6 +211,12 @@ end
 ---@param name string
 ---@param data table
 function M.receive(name, data)
+  if name == "ModelUpdated" then
+    local session = require("hermes.state").session(data.sessionId, data.agent)
+    if not require("hermes.models").by_method(session) then
+      return
+    end
+  end
   M.emit(name, data)
   require("hermes.refresh").after(name, data)
 end

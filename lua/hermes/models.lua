@@ -1,5 +1,7 @@
 ---The models of a session. Agents offer them in one of two ways: as `models`, which the protocol
----has dropped, or as a config option of the category "model". Here both look like the first.
+---has dropped, or as a config option of the category "model". Here both look like the first. Of an
+---agent that offers both ways the option counts: the names of its models may differ, and it may
+---not heed the other.
 local M = {}
 
 ---@class hermes.Models
@@ -39,15 +41,23 @@ function M.get(session_id, agent)
   if not session then
     return nil
   end
-  if session.models then
+  local chosen = option(session)
+  if not chosen then
     return vim.deepcopy(session.models)
   end
-  local chosen = option(session)
-  return chosen
-    and {
-      currentModelId = chosen.currentValue,
-      availableModels = flatten(chosen.options or {}, {}),
-    }
+  return {
+    currentModelId = chosen.currentValue,
+    availableModels = vim.deepcopy(flatten(chosen.options or {}, {})),
+  }
+end
+
+---@param models { modelId: string }[]?
+---@param model string
+---@return boolean
+local function lists(models, model)
+  return vim.iter(models or {}):any(function(known)
+    return known.modelId == model
+  end)
 end
 
 ---@param session_id string
@@ -58,11 +68,18 @@ function M.set(session_id, model, opts)
   local session = require("hermes.state").session(session_id, opts.agent)
   local rpc = require("hermes.rpc")
   local chosen = session and option(session)
-  if session and session.models then
+  local old = session and session.models
+  if chosen then
+    local only_old = old
+      and lists(old.availableModels, model)
+      and not lists(flatten(chosen.options or {}, {}), model)
+    if not only_old then
+      local params = { sessionId = session_id, configId = chosen.id, value = model }
+      return rpc.request("session/set_config_option", params, opts)
+    end
+  end
+  if old then
     return rpc.request("session/set_model", { sessionId = session_id, modelId = model }, opts)
-  elseif chosen then
-    local params = { sessionId = session_id, configId = chosen.id, value = model }
-    return rpc.request("session/set_config_option", params, opts)
   end
   local op = {
     method = "session/set_model",
@@ -74,6 +91,13 @@ function M.set(session_id, model, opts)
     return rpc.refuse(op, "unknown_session", ("there is no session %q"):format(session_id))
   end
   return rpc.refuse(op, "unsupported", "the agent offers no choice of models in this session")
+end
+
+---Whether session/set_model settles the model. Where there is an option, that tells.
+---@param session hermes.SessionState?
+---@return boolean
+function M.by_method(session)
+  return not (session and option(session))
 end
 
 ---The model that a list of config options names.

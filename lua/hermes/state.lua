@@ -128,14 +128,25 @@ local on_session = {
     s.modes = vim.tbl_extend("force", s.modes or {}, { currentModeId = data.modeId })
   end,
   ModelUpdated = function(s, data)
-    if s.models then
+    if s.models and require("hermes.models").by_method(s) then
       s.models.currentModelId = data.modelId
     end
   end,
   AgentConfigOption = configured(function(s, data)
     s.configOptions = data.update.configOptions
   end),
-  ConfigurationUpdated = configured(opened),
+  ConfigurationUpdated = configured(function(s, data)
+    -- Without a list an update brings it; till then the option has the value that was accepted.
+    if not data.configOptions and s.configOptions then
+      data.configOptions = vim.deepcopy(s.configOptions)
+      for _, option in ipairs(data.configOptions) do
+        if option.id == data.configId then
+          option.currentValue = data.value
+        end
+      end
+    end
+    opened(s, data)
+  end),
   UsageUpdate = function(s, data)
     s.usage = data.update
   end,
