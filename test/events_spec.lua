@@ -239,6 +239,42 @@ describe("events", function()
     eq(got[1].data.text, "x")
   end)
 
+  it("of others do not use up a create_autocmd that is for one", function()
+    local function count(opts)
+      local heard = {}
+      opts.group, opts.once = group, true
+      opts.callback = function(args)
+        heard[#heard + 1] = args.data.sessionId .. " " .. args.match
+        if opts.fails then
+          error("broken")
+        end
+      end
+      local fails = opts.fails
+      opts.fails = nil
+      require("hermes").create_autocmd({ "AgentTextMessage", "AgentPlan" }, opts)
+      opts.fails = fails
+      return heard
+    end
+    local session, agent = count({ pattern = "b" }), count({ pattern = { "x", "second" } })
+    local any, failing = count({}), count({ pattern = "b", fails = true })
+    local sources = { { "demo", "a" }, { "demo", "b" }, { "second", "c" }, { "demo", "b" } }
+    for _, data in ipairs(sources) do
+      for _, name in ipairs({ "AgentTextMessage", "AgentPlan" }) do
+        local c = chunk("x")
+        c.agent, c.sessionId = data[1], data[2]
+        deliver(name, c)
+      end
+    end
+    eq(session, { "b AgentTextMessage", "b AgentPlan" })
+    eq(agent, { "c AgentTextMessage", "c AgentPlan" })
+    eq(any, { "a AgentTextMessage", "a AgentPlan" })
+    eq(failing, { "b AgentTextMessage", "b AgentPlan" })
+    eq(#vim.api.nvim_get_autocmds({ group = group }), 0)
+    vim.wait(1000, function()
+      return #notes == 2
+    end, 2)
+  end)
+
   it("are taken by nvim_create_autocmd with compat.seed", function()
     local plain = vim.api.nvim_create_autocmd
     require("hermes").setup({ compat = { seed = true } })

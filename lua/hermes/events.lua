@@ -45,6 +45,36 @@ function M.need(name, who)
   error(("hermes.%s: %s is not an event of Hermes"):format(who, vim.inspect(name)), 3)
 end
 
+-- How often listeners have failed, by listener and place of the error.
+local failures = {} ---@type table<string, integer>
+local kinds = 0
+local max_kinds = 20 -- beyond it only the names of events tell listeners apart
+
+---Report that a listener failed: the first time to the user, from then on as a count in the log,
+---at ten times, a hundred times and so on. Events come by the thousand.
+---@param name string of the event
+---@param err string
+---@param id? string of the listener, when it is known
+local function failed(name, err, id)
+  local place = err:match("[^\n]-:%d+:") or ""
+  local key = ("%s %s %s"):format(name, id or "", place)
+  if not failures[key] then
+    kinds = kinds + 1
+    key = kinds > max_kinds and name or key
+  end
+  local count = (failures[key] or 0) + 1
+  failures[key] = count
+  local log = require("hermes.log")
+  if count == 1 then
+    log.write(vim.log.levels.ERROR, err)
+    local first = vim.split(err, "\n")[1]
+    log.notify(vim.log.levels.ERROR, ("a listener of %s failed: %s"):format(name, first))
+  elseif count >= 10 and ("1" .. ("0"):rep(#tostring(count) - 1)) == tostring(count) then
+    local text = ("a listener of %s has failed %d times: %s"):format(name, count, err)
+    log.write(vim.log.levels.ERROR, text)
+  end
+end
+
 ---Call `fn`; an error is shown as one line and goes no further.
 ---@param what string
 ---@param fn function
@@ -159,12 +189,7 @@ local function exec(name, data)
   err = ok and vim.v.errmsg or err
   firing, vim.v.errmsg = outer, errmsg
   if err ~= "" then
-    local first = vim.split(err, "\n")[1]
-    require("hermes.log").write(vim.log.levels.ERROR, err)
-    require("hermes.log").notify(
-      vim.log.levels.ERROR,
-      ("a listener of %s failed: %s"):format(name, first)
-    )
+    failed(name, err)
   end
 end
 
@@ -177,7 +202,10 @@ end
 local function call_listeners(name, data)
   for _, listener in ipairs(vim.deepcopy(listeners, true)) do
     if heard(listener, name, data) then
-      M.guard(("a listener of %s"):format(name), listener.fn, data, name)
+      local ok, err = pcall(listener.fn, data, name)
+      if not ok then
+        failed(name, tostring(err), tostring(listener.fn))
+      end
     end
   end
 end
@@ -347,10 +375,18 @@ function M.create_autocmd(names, opts, create)
     if type(callback) ~= "function" then
       error('hermes.create_autocmd: a pattern other than "*" needs a Lua callback', 2)
     end
+    -- Neovim would count an event of another agent, too.
+    local once, spent = opts.once, {}
+    opts.once = nil
     opts.callback = function(args)
       local data = args.data or {}
       if vim.tbl_contains(wanted, data.sessionId) or vim.tbl_contains(wanted, data.agent) then
-        return callback(args)
+        if once and spent[args.match] then
+          return true
+        end
+        spent[args.match] = true
+        local result = callback(args)
+        return once or result -- true deletes it
       end
     end
   end
