@@ -188,6 +188,8 @@ _G.pid = vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) retu
 		e.until("done.turn")
 		e.is("done.turn.err.kind", "host")
 		e.until(`#of("Disconnected") == 1`)
+		e.is(`{ #of("TurnEnded"), of("TurnEnded")[1].error.kind, of("TurnEnded")[1].promptId == of("TurnStarted")[1].promptId }`, []any{1, "host", true})
+		e.is(`vim.iter(seen):map(function(x) return x.event end):filter(function(n) return n == "TurnEnded" or n == "Disconnected" end):join(" ")`, "TurnEnded Disconnected")
 		e.is("vim.tbl_count(hermes.state().agents)", 0)
 		e.lua(`done = {}`)
 		e.open()
@@ -218,5 +220,56 @@ hermes.on("AgentTextMessage", function() error("third") end)`)
 		e.is("#notes", 2)
 		e.is(`vim.iter(notes):all(function(n) return not n:find("\n") and n:find("AgentTextMessage") ~= nil end)`, true)
 		e.is("vim.api.nvim_get_mode().blocking", false)
+	})
+}
+
+// Whoever cannot spell an agent keeps the ones there are.
+func TestAnAgentThatFailsToConnectIsNotTheCurrentOne(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`
+hermes.connect("tester", { on_done = finish("tester") })
+hermes.connect("second", { on_done = finish("second") })`)
+		e.until("done.tester and done.second")
+		for _, name := range []string{"nobody", "missing", "exit"} {
+			e.lua(`
+local name = ...
+done = {}
+hermes.connect("missing")
+hermes.connect(name, { on_done = finish("connect") })
+hermes.create_session({ on_done = finish("at once") })`, name)
+			e.until(`done.connect and done["at once"]`)
+			e.is(`{ done.connect.err ~= nil, done["at once"].err ~= nil }`, []bool{true, true}) // it was meant for that agent
+			e.is("hermes.state().current", "second")
+			e.lua(`hermes.create_session({ cwd = vim.fn.getcwd(), on_done = finish("session") })`)
+			e.until("done.session")
+			e.is("done.session.err == nil", true)
+			e.is(`of("SessionCreated")[#of("SessionCreated")].agent`, "second")
+		}
+	})
+}
+
+// A listener that fails on every update of a long answer is told of once.
+func TestAListenerThatFailsOftenIsReportedOnceAndCounted(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.screen()
+		e.lua(`
+_G.later = 0
+for _ = 1, 2 do
+  hermes.on("AgentTextMessage", function(d) error("third " .. d.text) end)
+end
+vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", callback = function(args)
+  error("at:" .. vim.trim(args.data.text) .. ": each time another place", 0)
+end })
+vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", callback = function() later = later + 1 end })`)
+		e.prompt("MANY 2000")
+		e.is("later", 2000)
+		e.goesOn()
+		e.until(`messages():find("at:", 1, true)`)
+		e.is(`(select(2, messages():gsub("third %d+", "")))`, 2)
+		e.is(`select(2, messages():gsub("at:%d+", "")) <= 21`, true)
+		e.goesOn()
+		e.is(`#vim.tbl_filter(function(l) return l:find("has failed 1000 times", 1, true) end, vim.fn.readfile(require("hermes.log").path())) == 3`, true)
+		e.is(`vim.fn.getfsize(require("hermes.log").path()) < 200000`, true)
 	})
 }

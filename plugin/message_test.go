@@ -117,3 +117,23 @@ require("hermes.log").notify(vim.log.levels.ERROR, ...)`, strings.Repeat("word "
 		e.is(`vim.endswith(notes[1], "word end")`, true)
 	})
 }
+
+func TestTheCommandReportsAnErrorOnceAsOne(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(`
+vim.cmd.runtime("plugin/hermes.lua")
+vim.notify = function(text, level) notes[#notes + 1] = level .. " " .. text end`)
+		for _, c := range []struct{ command, want string }{
+			{"Hermes connect nosuch", `4 hermes: unknown agent "nosuch": give connect a command`},
+			{"Hermes disconnect nosuch", `4 hermes: disconnect: agent "nosuch" is not connected`},
+			{"Hermes new", `4 hermes: no agent is connected; call hermes.connect(name) first`},
+			{"Hermes connect missing", `4 hermes: no-such-program is not installed (agent "missing")`},
+		} {
+			e.lua(`notes = {}; vim.fn.delete(require("hermes.log").path()); vim.cmd(...)`, c.command)
+			e.until("#notes > 0")
+			e.is(fmt.Sprintf("notes[1]:sub(1, %d)", len(c.want)), c.want)
+			e.is(`(function() vim.wait(50); return #notes end)()`, 1)
+			e.is(`vim.tbl_map(function(l) return l:match(" (%u+) ") end, vim.fn.readfile(require("hermes.log").path()))`, []string{"ERROR"})
+		}
+	})
+}

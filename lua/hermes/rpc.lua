@@ -59,6 +59,9 @@ function M.finish(id, err, result)
     return
   end
   if err then
+    if op.method == "connect" and op.agent then
+      require("hermes.state").unuse(op.agent)
+    end
     local log = require("hermes.log")
     local line = err.message
     -- Why an agent did not start says enough, and the room is small.
@@ -107,7 +110,7 @@ local function on_exit(_, code)
   local ids = vim.tbl_keys(ops)
   table.sort(ids)
   require("hermes.answers").drop_all(message)
-  require("hermes.state").host_gone(message)
+  require("hermes.state").host_gone(err.kind, message)
   for _, id in ipairs(ids) do
     M.finish(id, err)
   end

@@ -29,7 +29,7 @@ local M = {}
 
 -- Two agents may use the same session id, so sessions belong to their agent.
 local agents = {} ---@type table<string, hermes.AgentState>
-local current ---@type string? agent used last
+local used = {} ---@type string[] agents that connect was called for, the last one last
 
 ---@param data table
 ---@return hermes.SessionState
@@ -207,10 +207,21 @@ function M.agent_gone(name)
 end
 
 ---The host ended and took all agents with it.
+---@param kind string of the error that turns end with
 ---@param reason string
-function M.host_gone(reason)
+function M.host_gone(kind, reason)
   for name, a in pairs(agents) do
     local emit = require("hermes.events").emit
+    for id, s in pairs(a.sessions) do
+      if s.promptId then
+        emit("TurnEnded", {
+          agent = name,
+          sessionId = id,
+          promptId = s.promptId,
+          error = { kind = kind, message = reason },
+        })
+      end
+    end
     if a.state == "ready" or a.state == "reconnecting" then
       emit("Disconnected", { agent = name, reason = reason })
     end
@@ -218,9 +229,19 @@ function M.host_gone(reason)
   end
 end
 
+---Call for an agent that is being connected: calls go to it from now on.
 ---@param name string
 function M.use(name)
-  current = name
+  M.unuse(name)
+  used[#used + 1] = name
+end
+
+---Call for an agent that could not be connected: calls go to the one before it.
+---@param name string
+function M.unuse(name)
+  used = vim.tbl_filter(function(other)
+    return other ~= name
+  end, used)
 end
 
 ---The agent a call is meant for: the session's, or the one used last, or the
@@ -228,6 +249,7 @@ end
 ---@param session_id? string
 ---@return string? name
 function M.agent_for(session_id)
+  local current = used[#used]
   if session_id and not (current and agents[current] and agents[current].sessions[session_id]) then
     for name, a in pairs(agents) do
       if a.sessions[session_id] then
@@ -272,7 +294,7 @@ function M.get(session_id)
   return vim.deepcopy({
     agents = agents,
     sessions = sessions, -- of all agents
-    current = current,
+    current = used[#used],
     pending = require("hermes.answers").pending(),
     host = require("hermes.rpc").info(),
   })
