@@ -68,28 +68,39 @@ func (s *settings) applyMode(ctx context.Context, agent acp.Agent, id acp.Sessio
 }
 
 // applyModel sets the model in one of the two ways in which agents offer them:
-// as models of the session, which are in no schema, or as a config option.
+// by a config option, or as models of the session, which are in no schema. Of
+// an agent that offers both, the option counts, unless only the other way
+// knows the model.
 func (s *settings) applyModel(ctx context.Context, agent acp.Agent, id acp.SessionID, can *offer) error {
 	flag := "--model " + s.model
 	var models struct {
 		AvailableModels []struct{ ModelID string }
 	}
-	if raw, ok := can.extra.Get("models"); ok && json.Unmarshal(raw, &models) == nil {
-		var known []string
-		for _, m := range models.AvailableModels {
-			if m.ModelID == s.model {
-				return agent.Conn.Call(ctx, "session/set_model", &setModel{id, s.model}, new(json.RawMessage))
-			}
-			known = append(known, m.ModelID)
-		}
-		return notOffered(flag, "models", known)
+	if raw, ok := can.extra.Get("models"); ok && json.Unmarshal(raw, &models) != nil {
+		models.AvailableModels = nil
+	}
+	var known []string
+	for _, m := range models.AvailableModels {
+		known = append(known, m.ModelID)
 	}
 	for _, o := range can.options {
-		if o.Category.V == acp.SessionConfigOptionCategoryModel {
+		v, ok := o.Variant.(*acp.SessionConfigSelect)
+		if !ok || o.Category.V != acp.SessionConfigOptionCategoryModel {
+			continue
+		}
+		values := choices(v.Options)
+		if slices.Contains(values, s.model) {
 			return can.set(ctx, agent, id, flag, string(o.ID), s.model)
 		}
+		if !slices.Contains(known, s.model) {
+			known = values
+		}
+		break
 	}
-	return notOffered(flag, "models", nil)
+	if !slices.Contains(known, s.model) {
+		return notOffered(flag, "models", known)
+	}
+	return agent.Conn.Call(ctx, "session/set_model", &setModel{id, s.model}, new(json.RawMessage))
 }
 
 // setModel is the params of session/set_model.
@@ -127,11 +138,19 @@ func (can *offer) set(ctx context.Context, agent acp.Agent, id acp.SessionID, fl
 		default:
 			return &exit{statusUsage, fmt.Errorf("%s: the option is of a type that this version of Hermes does not know", flag)}
 		}
-		resp, err := agent.SetSessionConfigOption(ctx, req)
-		if err == nil {
-			can.options = resp.ConfigOptions
+		var raw acp.Raw
+		if err := agent.Conn.Call(ctx, acp.MethodSessionSetConfigOption, req, &raw); err != nil {
+			return err
 		}
-		return err
+		if string(raw) == "{}" { // some agents only send the list as an update
+			return nil
+		}
+		var resp acp.SetSessionConfigOptionResponse
+		if err := resp.UnmarshalJSON(raw); err != nil {
+			return fmt.Errorf("%s: the agent's answer is not valid: %w", flag, err)
+		}
+		can.options = resp.ConfigOptions
+		return nil
 	}
 	return notOffered(flag, "config options", known)
 }

@@ -17,10 +17,13 @@ func init() {
 	const both = `"modes":{"currentModeId":"ask","availableModes":[{"id":"ask","name":"Ask"},{"id":"plan","name":"Plan"}]},"configOptions":[` +
 		`{"id":"m","name":"Model","category":"model","type":"select","currentValue":"small","options":[{"group":"g","name":"G","options":[{"value":"small","name":"S"},{"value":"big","name":"B"}]}]},` +
 		level + `,{"id":"web","name":"Web","type":"boolean","currentValue":false},{"id":"new","name":"New","type":"of_tomorrow","currentValue":1}]`
+	const models = `"models":{"currentModelId":"a","availableModels":[{"modelId":"a","name":"A"},{"modelId":"b","name":"B"}]}`
 	for name, offer := range map[string]string{
-		"offers nothing":          `"configOptions":null`,
-		"offers models as option": both,
-		"offers models as such":   both + `,"models":{"currentModelId":"a","availableModels":[{"modelId":"a","name":"A"},{"modelId":"b","name":"B"}]}`,
+		"offers nothing":              `"configOptions":null`,
+		"offers models as option":     both,
+		"offers models as such":       both + "," + models,
+		"offers models alone":         models,
+		"sets options without a list": both,
 	} {
 		testAgents[name] = func(w *agentWire) {
 			var set []string
@@ -33,6 +36,9 @@ func init() {
 					json.Unmarshal(params, &p)
 					told := fmt.Sprintf("%s %s %s %s %s %s", method, p.ModeID, p.ModelID, p.ConfigID, p.Type, p.Value)
 					set = append(set, strings.Join(strings.Fields(told), " "))
+					if name == "sets options without a list" {
+						return "result", `{}`
+					}
 					if p.ConfigID == "web" { // what is on offer may change
 						return "result", `{"configOptions":[` + strings.ReplaceAll(level, "high", "highest") + `]}`
 					}
@@ -83,8 +89,12 @@ func TestModeModelAndOptionsAreSetBeforeThePrompt(t *testing.T) {
 		{"offers models as option", "--option level=", "--option level=: the agent has the values low, high", 2},
 		{"offers models as option", "--option none=x", "--option none=x: the agent has the config options m, level, web, new", 2},
 		{"offers models as option", "--option new=1", "--option new=1: the option is of a type", 2},
-		{"offers models as option", "--model huge", "--model huge: the agent has the values small, big", 2},
-		{"offers models as such", "--model big", "--model big: the agent has the models a, b", 2},
+		{"offers models as option", "--model huge", "--model huge: the agent has the models small, big", 2},
+		{"offers models as such", "--model big", `option m "big"`, 0},
+		{"offers models as such", "--model huge", "--model huge: the agent has the models small, big", 2},
+		{"offers models alone", "--model big", "--model big: the agent has the models a, b", 2},
+		{"offers models alone", "--model b", "model b", 0},
+		{"sets options without a list", "--model big --option level=high", `option m "big", option level "high"`, 0},
 		{"offers models as such", "--mode yolo", "--mode yolo: the agent has the modes ask, plan", 2},
 		{"offers nothing", "--model big", "--model big: the agent has no models", 2},
 		{"offers nothing", "--mode plan", "--mode plan: the agent has no modes", 2},
