@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/internal/jx"
-	"github.com/hermes-nvim/hermes/schema"
 )
 
 // hostileRaw is raw JSON as a program may get it from a model: it ends the value
@@ -60,15 +59,7 @@ func (k *kit) testBuilt(t *testing.T) {
 
 // FuzzBuilt is testBuilt with raw JSON of the fuzzer's.
 func FuzzBuilt(f *testing.F, p Package) {
-	e, err := schema.ParseEdition(p.Edition)
-	if err != nil {
-		f.Fatal(err)
-	}
-	doc, err := schema.Load(e)
-	if err != nil {
-		f.Fatal(err)
-	}
-	k := &kit{Package: p, edition: e, doc: doc}
+	k := newKit(f, p)
 	for i, text := range hostileRaw {
 		f.Add(uint8(i), uint64(i), []byte(text))
 	}

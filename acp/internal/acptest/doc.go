@@ -96,8 +96,7 @@ const (
 	kinds
 )
 
-// Run tests a package.
-func Run(t *testing.T, p Package) {
+func newKit(t testing.TB, p Package) *kit {
 	e, err := schema.ParseEdition(p.Edition)
 	if err != nil {
 		t.Fatal(err)
@@ -106,7 +105,12 @@ func Run(t *testing.T, p Package) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := &kit{Package: p, edition: e, doc: doc}
+	return &kit{Package: p, edition: e, doc: doc}
+}
+
+// Run tests a package.
+func Run(t *testing.T, p Package) {
+	k := newKit(t, p)
 	k.readOverlay(t)
 	t.Run("EveryDefinitionHasACodec", k.testComplete)
 	t.Run("ValidValuesSurvive", k.testRoundTrip)

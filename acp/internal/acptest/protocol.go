@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-
-	"github.com/hermes-nvim/hermes/schema"
 )
 
 // definitionsOf lists the definitions of a method's messages.
@@ -57,15 +55,7 @@ func (k *kit) testProtocol(t *testing.T) {
 // Fuzz feeds messages of every method through the Protocol: nothing panics, and
 // what decodes is stable: encoding it and decoding that gives the same again.
 func Fuzz(f *testing.F, p Package) {
-	e, err := schema.ParseEdition(p.Edition)
-	if err != nil {
-		f.Fatal(err)
-	}
-	doc, err := schema.Load(e)
-	if err != nil {
-		f.Fatal(err)
-	}
-	k := &kit{Package: p, edition: e, doc: doc}
+	k := newKit(f, p)
 	for i, m := range p.Protocol.Methods {
 		for _, def := range k.definitionsOf(m.Name) {
 			g := k.values(seedOf(def))
