@@ -98,7 +98,11 @@ if vim.env.HERMES_SPEC_CHILD then
   run_file(arg[1])
 end
 
-local files = #arg > 0 and arg or vim.fn.globpath(root .. "/test", "*_spec.lua", true, true)
+local files = #arg > 0
+    and vim.tbl_map(function(file)
+      return vim.fn.fnamemodify(file, ":p")
+    end, vim.list_slice(arg, 1))
+  or vim.fn.globpath(root .. "/test", "*_spec.lua", true, true)
 local passed, failed = 0, 0
 for _, file in ipairs(files) do
   local p, f = run_child(file)
