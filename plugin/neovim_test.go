@@ -16,7 +16,7 @@ import (
 
 // editor is a headless Neovim with the plugin loaded.
 type editor struct {
-	t   *testing.T
+	t   testing.TB
 	v   *nvim.Nvim
 	log string // of the host
 }
@@ -53,7 +53,7 @@ func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
 	}
 }
 
-func newEditor(t *testing.T, path string) *editor {
+func newEditor(t testing.TB, path string) *editor {
 	t.Helper()
 	dir := t.TempDir()
 	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "nvim.log"))

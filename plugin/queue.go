@@ -141,8 +141,8 @@ func (q *queue) add(it item) {
 }
 
 // take returns the next batch: at most batchItems, batchBytes and maxCost, but
-// at least one item.
-func (q *queue) take() []item {
+// at least one item. It also reports whether more waits.
+func (q *queue) take() (batch []item, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, size, cost := 0, 0, 0
@@ -154,7 +154,7 @@ func (q *queue) take() []item {
 		size += len(it.json)
 		cost += it.cost
 	}
-	batch := q.items[:n:n]
+	batch = q.items[:n:n]
 	if q.items = q.items[n:]; len(q.items) == 0 {
 		q.items = nil
 	}
@@ -162,7 +162,7 @@ func (q *queue) take() []item {
 		close(q.spaced)
 		q.spaced = make(chan struct{})
 	}
-	return batch
+	return batch, len(q.items) > 0
 }
 
 // close drops what is left and releases everybody who waits.
@@ -178,17 +178,21 @@ func (q *queue) close() {
 	close(q.filled)
 }
 
-// run gives batches to deliver until the queue closes: the first at once,
-// then one per batchPeriod at most, never two at a time. No lock is held
-// while deliver waits for Neovim.
+// run gives batches to deliver until the queue closes, never two at a time: the
+// first at once, and while more waits than fits into a batch the next one as
+// soon as Neovim has answered. Neovim draws the screen in between. What trickles
+// in is collected for batchPeriod. No lock is held while deliver waits for
+// Neovim.
 func (q *queue) run(deliver func([]item)) {
 	var last time.Time
+	backlog := false
 	for range q.filled {
 		for {
-			if wait := time.Until(last.Add(batchPeriod)); wait > 0 {
+			if wait := time.Until(last.Add(batchPeriod)); wait > 0 && !backlog {
 				time.Sleep(wait)
 			}
-			batch := q.take()
+			var batch []item
+			batch, backlog = q.take()
 			if len(batch) == 0 {
 				break
 			}

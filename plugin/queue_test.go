@@ -54,6 +54,38 @@ func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T)
 	})
 }
 
+func TestABacklogIsClockedByTheAnswersAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(queueBytes)
+		for i := range 4*batchItems + 1 {
+			q.push(number(i))
+		}
+		var got []delivery
+		go q.run(func(b []item) {
+			got = append(got, delivery{time.Now(), b})
+			time.Sleep(time.Millisecond) // Neovim answers
+		})
+		time.Sleep(50 * time.Millisecond)
+		q.push(number(0))
+		time.Sleep(time.Millisecond)
+		q.push(number(1)) // this one trickles in
+		time.Sleep(50 * time.Millisecond)
+		q.close()
+		synctest.Wait()
+		if len(got) != 7 {
+			t.Fatalf("%d batches, want 7", len(got))
+		}
+		for i := 1; i < 5; i++ {
+			if gap := got[i].at.Sub(got[i-1].at); gap != time.Millisecond {
+				t.Errorf("batch %d of the backlog came %v after the one before", i, gap)
+			}
+		}
+		if gap := got[6].at.Sub(got[5].at); gap != batchPeriod {
+			t.Errorf("a single item came %v after the one before, want %v", gap, batchPeriod)
+		}
+	})
+}
+
 func TestOnlyOneBatchIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(queueBytes)
@@ -98,11 +130,12 @@ func TestABatchIsBounded(t *testing.T) {
 				q.push(it)
 			}
 			for i, want := range c.want {
-				if got := len(q.take()); got != want {
+				batch, _ := q.take()
+				if got := len(batch); got != want {
 					t.Fatalf("batch %d has %d items, want %d", i, got, want)
 				}
 			}
-			if len(q.take()) != 0 || q.bytes != 0 {
+			if batch, more := q.take(); len(batch) != 0 || more || q.bytes != 0 {
 				t.Errorf("%d bytes left", q.bytes)
 			}
 		})

@@ -25,7 +25,8 @@ func TestWhatNeovimGetsAtATimeIsBounded(t *testing.T) {
 			in := big(shape, n)
 			q := newQueue(queueBytes)
 			q.push(event("Any", []byte(`{"agent":"a","update":`+in+`}`)))
-			it := q.take()[0]
+			batch, _ := q.take()
+			it := batch[0]
 			if !json.Valid(it.json) {
 				t.Fatalf("%s %d: not JSON: %.200s", shape, n, it.json)
 			}
@@ -83,8 +84,8 @@ func TestManySmallValuesAreNotDeliveredTogether(t *testing.T) {
 	for range 6 {
 		q.push(item{kind: kindEvent, json: costly})
 	}
-	if n := len(q.take()); n != 3 {
-		t.Errorf("%d items in a batch, want 3", n)
+	if batch, _ := q.take(); len(batch) != 3 {
+		t.Errorf("%d items in a batch, want 3", len(batch))
 	}
 }
 
