@@ -101,6 +101,38 @@ func TestCancelOvertakesWhatIsQueued(t *testing.T) {
 	}
 }
 
+// A session that is cancelled, and whose call is then given up, hears of it in
+// this order: the first is how a turn ends.
+func TestCancelsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	for _, behind := range []string{"a request on the wire", "one in the queue"} {
+		t.Run(behind, func(t *testing.T) {
+			c, w := dial(t, nil, runtime.Options{})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			n := 0
+			if behind == "one in the queue" {
+				n = jam(t, c)
+			}
+			done := call(ctx, c, "session/prompt", prompt)
+			if n == 0 {
+				heard(w, 1)
+				n = jam(t, c)
+			} else {
+				n++
+				time.Sleep(shortly)
+			}
+			c.Notify(ctx, "session/cancel", raw(prompt))
+			cancel()
+			receive(t, "error", done)
+			methods := heard(w, n+2)
+			if first, second := index(methods, "session/cancel"), index(methods, "$/cancel_request"); first < 0 || second < first {
+				t.Fatal(methods)
+			}
+		})
+	}
+}
+
 func TestCancelNeverOvertakesTheRequestItIsAbout(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"session/cancel", "$/cancel_request"} {

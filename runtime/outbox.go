@@ -23,6 +23,7 @@ type outgoing struct {
 	buf     *buffer
 	id      int64  // of a request of ours, else 0
 	session string // of a request of ours
+	urgent  bool
 }
 
 // outbox is the bounded queue between those who send and the goroutine that
@@ -106,8 +107,8 @@ func (o *outbox) added(m outgoing) {
 	}
 }
 
-// urgent queues m before everything but the requests it is about. It never
-// waits; when the peer reads nothing for so long that the queue is twice full,
+// urgent queues m before everything but the requests it is about and earlier
+// urgent messages. It never waits; when the peer reads nothing for so long that the queue is twice full,
 // m is dropped.
 func (o *outbox) urgent(m outgoing, about func(*outgoing) bool) error {
 	o.mu.Lock()
@@ -120,12 +121,16 @@ func (o *outbox) urgent(m outgoing, about func(*outgoing) bool) error {
 		m.buf.free()
 		return nil
 	}
+	m.urgent = true
 	at := o.head
 	for i := len(o.queue) - 1; i >= o.head; i-- {
 		if about(&o.queue[i]) {
 			at = i + 1
 			break
 		}
+	}
+	for at < len(o.queue) && o.queue[at].urgent {
+		at++
 	}
 	o.queue = slices.Insert(o.queue, at, m)
 	o.added(m)
