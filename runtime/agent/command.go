@@ -32,8 +32,24 @@ type Command struct {
 	// the agent waits for it.
 	OnStderr func(line string)
 
-	// How long an ending agent has after its standard input was closed (2 s),
-	// after TERM (2 s) and after KILL (1 s). Zero means the default.
+	// Keeper is the command line of a program that calls Keep with the arguments
+	// that follow, such as {"/proc/self/exe", "keep"} for a program that does so
+	// when its first argument is "keep". It runs between this process and the
+	// agent, and ends all that the agent has started, whatever process group or
+	// session that has moved to, even when this process is killed. It spares
+	// what the agent has set up for good: processes that have moved to a session
+	// of their own and lost their parent, and were started while no turn ran.
+	//
+	// Without a keeper those are ended that are descendants of the agent when
+	// Stop begins, and when this process is killed the agent gets TERM. Both are
+	// for Linux. Elsewhere the process group is ended, on Windows all that the
+	// agent has started; when this process is killed only Windows ends anything.
+	Keeper []string
+
+	// How long an ending agent has: from the beginning of Stop, which cancels
+	// turns and closes standard input, to TERM (2 s), after TERM (2 s) and after
+	// KILL (1 s). Zero means the default. Turns may take a second to end whatever
+	// EOFWait is, and half of it always follows the end of the input.
 	EOFWait, TermWait, KillWait time.Duration
 }
 

@@ -2,10 +2,7 @@ package agent
 
 import (
 	"fmt"
-	"os"
 	"strings"
-
-	"github.com/hermes-nvim/hermes/runtime/internal/process"
 )
 
 // ExitError says how an agent process ended. It is the cause of the
@@ -16,11 +13,6 @@ type ExitError struct {
 	Signal  string // name of that signal, else empty
 	Stderr  string // tail of standard error
 	Stdout  string // last lines on standard output that were not messages
-}
-
-func exitError(s *os.ProcessState) *ExitError {
-	_, signal := process.Signal(s)
-	return &ExitError{Code: s.ExitCode(), Signal: signal}
 }
 
 // Error names the command, how it ended, and the last it said.

@@ -31,7 +31,13 @@ var eventually = patience.True
 // mode makes the test binary play an agent.
 const mode = "HERMES_AGENT_TEST_MODE"
 
+// moreModes are those that only some systems have.
+var moreModes = map[string]func(){}
+
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "keep" {
+		syscall.Exit(agent.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
+	}
 	switch os.Getenv(mode) {
 	case "":
 		os.Exit(leak.Main(m))
@@ -61,6 +67,8 @@ func TestMain(m *testing.M) {
 		fmt.Println(p.PID())
 		bufio.NewReader(os.Stdin).ReadString('\n')
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	default:
+		moreModes[os.Getenv(mode)]()
 	}
 }
 

@@ -32,6 +32,7 @@ type Process struct {
 	stdout *os.File
 	stderr *os.File
 	io     *stdio
+	turns  turns
 	errs   tail // standard error
 	noise  tail // lines on standard output that are no messages
 
@@ -46,7 +47,8 @@ type Process struct {
 // *StartError, names the command and what is wrong with it. When ctx ends the
 // agent is stopped as by Stop.
 //
-// On Linux the agent gets TERM when this process dies without stopping it.
+// On Linux the agent gets TERM when this process dies without stopping it, or is
+// ended by its keeper when it has one.
 func Start(ctx context.Context, cmd Command) (*Process, error) {
 	cmd = cmd.withDefaults()
 	p := &Process{cmd: cmd, stopped: make(chan struct{}), done: make(chan struct{})}
@@ -77,7 +79,6 @@ func (p *Process) start() error {
 	}
 	x := &exec.Cmd{
 		Path: path, Args: append([]string{p.cmd.Path}, p.cmd.Args...), Env: env, Dir: p.cmd.Dir,
-		SysProcAttr: process.Attr(process.Terminated),
 	}
 	var theirs []*os.File
 	pipe := func(ours **os.File, reading bool) *os.File {
@@ -100,8 +101,10 @@ func (p *Process) start() error {
 			f.Close()
 		}
 	}()
+	exited := make(chan process.Exit, 1)
 	if err == nil {
-		p.group, err = process.Start(x, func(g *process.Group) { p.wait(x, g) })
+		kind := process.Kind{Whole: true, Death: process.Terminated, Keeper: p.cmd.Keeper}
+		p.group, err = process.Start(x, kind, func(_ *process.Group, exit process.Exit) { exited <- exit })
 	}
 	if err != nil {
 		for _, f := range []*os.File{p.stdin, p.stdout, p.stderr} {
@@ -114,26 +117,27 @@ func (p *Process) start() error {
 		}
 		return err
 	}
+	p.turns.init(p.group.Busy)
 	p.io = &stdio{Stream: transport.NewStream(output{p.stdout}, p.stdin), p: p}
+	go p.wait(exited)
 	return nil
 }
 
-// wait waits for the exit, ends what the agent left behind, and says how it went.
-func (p *Process) wait(x *exec.Cmd, g *process.Group) {
+// wait waits until the agent has exited and what it left behind is gone, and
+// notes how it went.
+func (p *Process) wait(exited <-chan process.Exit) {
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
 		p.errs.drain(output{p.stderr})
 	}()
-	process.WaitAll(x, g)
+	exit := <-exited
 	p.stderr.SetReadDeadline(time.Now())
 	p.stdout.SetReadDeadline(time.Now())
 	<-read
 	p.stderr.Close()
 	p.stdin.Close()
-	p.exit = exitError(x.ProcessState)
-	p.exit.Command = p.cmd.String()
-	p.exit.Stderr = p.errs.String()
+	p.exit = &ExitError{Command: p.cmd.String(), Code: exit.Code, Signal: exit.Words, Stderr: p.errs.String()}
 	close(p.done)
 }
 
@@ -186,16 +190,19 @@ func (o output) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// stdio is the transport over the agent's standard streams.
+// stdio is the transport over the agent's standard streams. It keeps count of
+// the turns that run.
 type stdio struct {
 	*transport.Stream
 	p *Process
+
+	reading, writing sync.Mutex // for who takes leave while a connection still does these
 }
 
-// Read is Stream.Read, but keeps what is no message for ExitError, and ends
-// with the exit of the agent rather than that of its output.
+// Read is Stream.Read, but keeps lines that are not messages for ExitError, and
+// ends with the exit of the agent rather than that of its output.
 func (s *stdio) Read(buf []byte) ([]byte, error) {
-	msg, err := s.Stream.Read(buf)
+	msg, err := s.read(buf)
 	if len(msg) > 0 && msg[0] != '{' {
 		s.p.noise.write(msg)
 		s.p.noise.line()
@@ -210,9 +217,53 @@ func (s *stdio) Read(buf []byte) ([]byte, error) {
 	return msg, err
 }
 
-// Close stops the agent.
+func (s *stdio) read(buf []byte) ([]byte, error) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	msg, err := s.Stream.Read(buf)
+	s.p.turns.received(msg)
+	return msg, err
+}
+
+// Write implements transport.Transport.
+func (s *stdio) Write(msg []byte) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	s.p.turns.sent(msg)
+	return s.Stream.Write(msg)
+}
+
+// WriteBatch implements transport.BatchWriter.
+func (s *stdio) WriteBatch(msgs [][]byte) error {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	for _, m := range msgs {
+		s.p.turns.sent(m)
+	}
+	return s.Stream.WriteBatch(msgs)
+}
+
+// Close stops the agent. What it says and asks meanwhile is for nobody.
 func (s *stdio) Close() error {
+	if s.p.turns.running() {
+		go s.leave()
+	}
 	err := s.p.Stop(context.Background())
 	s.Stream.Close()
 	return err
+}
+
+// leave reads in place of a client that is gone, until the agent has ended.
+func (s *stdio) leave() {
+	var buf []byte
+	for {
+		msg, err := s.read(buf)
+		if tooLarge := (*transport.TooLargeError)(nil); err != nil && !errors.As(err, &tooLarge) {
+			return
+		}
+		if answer := farewell(msg); answer != nil {
+			s.Write(answer)
+		}
+		buf = msg[:0]
+	}
 }

@@ -60,6 +60,9 @@ type Options struct {
 	// MaxTerminals bounds the terminals not yet released; 0 means
 	// DefaultMaxTerminals.
 	MaxTerminals int
+	// Keeper is agent.Command's: with it commands end whatever process group or
+	// session they have moved to, also when this process is killed.
+	Keeper []string
 	// PTY gives commands a pseudo terminal of this size instead of pipes.
 	PTY *Size
 	// OnData receives output as it arrives, cut between characters. A slow

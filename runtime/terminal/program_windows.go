@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"syscall"
 )
 
 var suffixes = []string{"", ".exe", ".com", ".bat", ".cmd"}
@@ -20,6 +21,6 @@ func shellArgv(line string) []string { return []string{"cmd.exe", "/d", "/s", "/
 // toShell hands a line to the shell as it is. cmd.exe takes off the outer quotes
 // and nothing else; it does not know the escapes of argument vectors.
 func toShell(cmd *exec.Cmd, argv []string) {
-	cmd.SysProcAttr.CmdLine = `cmd.exe /d /s /c "` + argv[len(argv)-1] + `"`
+	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + argv[len(argv)-1] + `"`}
 	cmd.Args = nil
 }

@@ -24,7 +24,7 @@ const (
 )
 
 // term is one terminal. Three goroutines serve it: read copies the output into
-// out, run waits for the command, notify calls back.
+// out, exited is called when the command has exited, notify calls back.
 type term struct {
 	m    *Manager
 	id   acp.TerminalID
@@ -56,6 +56,7 @@ func newTerm(m *Manager, id acp.TerminalID, limit uint64) *term {
 // start starts the command, which is killed when this process dies.
 func (t *term) start(c *Command) error {
 	cmd := &exec.Cmd{Path: c.Path, Args: c.Argv, Dir: c.Dir, Env: c.environ}
+	kind := process.Kind{Terminal: t.m.opts.PTY != nil, Death: process.Killed, Keeper: t.m.opts.Keeper}
 	var theirs *os.File
 	var err error
 	if size := t.m.opts.PTY; size != nil {
@@ -64,10 +65,8 @@ func (t *term) start(c *Command) error {
 			err = pty.Setsize(t.in, &pty.Winsize{Rows: size.Rows, Cols: size.Cols})
 		}
 		cmd.Stdin = theirs
-		cmd.SysProcAttr = process.TerminalAttr(process.Killed)
 	} else {
 		t.in, theirs, err = os.Pipe()
-		cmd.SysProcAttr = process.Attr(process.Killed)
 	}
 	if err != nil {
 		closeAll(t.in, theirs)
@@ -79,9 +78,9 @@ func (t *term) start(c *Command) error {
 	}
 
 	t.m.wg.Add(1)
-	t.group, err = process.Start(cmd, func(g *process.Group) {
+	t.group, err = process.Start(cmd, kind, func(_ *process.Group, exit process.Exit) {
 		defer t.m.wg.Done()
-		t.run(cmd, g)
+		t.exited(exit)
 	})
 	theirs.Close()
 	if err != nil {
@@ -104,11 +103,8 @@ func closeAll(files ...*os.File) {
 	}
 }
 
-func (t *term) run(cmd *exec.Cmd, g *process.Group) {
-	cmd.Wait() // the error repeats what the state says
-	g.Alive()  // looks, so that the id of an empty group is not used again
-	signal, _ := process.Signal(cmd.ProcessState)
-	t.status = Status{Code: cmd.ProcessState.ExitCode(), Signal: signal}
+func (t *term) exited(exit process.Exit) {
+	t.status = Status{Code: exit.Code, Signal: exit.Signal}
 	t.drain()
 	close(t.done)
 	t.poke()

@@ -16,17 +16,15 @@ const (
 	Killed
 )
 
-// Attr makes a program the leader of a group of its own.
-func Attr(Death) *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
-
-// TerminalAttr is Attr for a program whose standard input is a terminal, which
-// becomes its controlling terminal.
-func TerminalAttr(Death) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Setctty: true}
+func attr(k Kind, _ *syscall.SysProcAttr) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: !k.Terminal, Setsid: k.Terminal, Setctty: k.Terminal}
 }
 
-// WaitAll waits for the leader and kills what it left in its group.
-func WaitAll(x *exec.Cmd, g *Group) {
+// waitAll waits for the leader and kills what it left in its group.
+func waitAll(x *exec.Cmd, g *Group) {
 	x.Wait()
 	g.Kill()
 }
+
+// Look does nothing: what leaves the group is out of reach.
+func (g *Group) Look() {}

@@ -16,28 +16,25 @@ const (
 	Killed     = Death(syscall.SIGKILL)
 )
 
-// Attr makes a program the leader of a group of its own.
-func Attr(d Death) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.Signal(d)}
+func attr(k Kind, _ *syscall.SysProcAttr) *syscall.SysProcAttr {
+	a := &syscall.SysProcAttr{Pdeathsig: syscall.Signal(k.Death)}
+	a.Setpgid, a.Setsid, a.Setctty = !k.Terminal, k.Terminal, k.Terminal
+	return a
 }
 
-// TerminalAttr is Attr for a program whose standard input is a terminal, which
-// becomes its controlling terminal.
-func TerminalAttr(d Death) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setsid: true, Setctty: true, Pdeathsig: syscall.Signal(d)}
-}
-
-// WaitAll waits for the leader and kills what it left in its group. That
-// happens while the leader is a zombie, because it still holds the number of
-// the group.
-func WaitAll(x *exec.Cmd, g *Group) {
+// waitAll waits for the leader and kills what it left: in its group, and
+// elsewhere as far as Look has seen it. The group is killed while the leader is
+// a zombie, because it still holds the number of the group.
+func waitAll(x *exec.Cmd, g *Group) {
 	if awaitExit(g.leader) {
 		g.Kill()
+		g.killSeen()
 		x.Wait()
 		return
 	}
 	x.Wait()
 	g.Kill()
+	g.killSeen()
 }
 
 // awaitExit returns when the child has exited, and leaves it to be waited for.

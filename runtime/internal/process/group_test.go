@@ -19,21 +19,18 @@ func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
 
 // start runs a shell script that says a line, and returns that line, the group
 // and how it ended.
-func start(t *testing.T, script string, wait func(*exec.Cmd, *Group)) (string, *Group, <-chan *os.ProcessState) {
+func start(t *testing.T, script string, kind Kind) (string, *Group, <-chan Exit) {
 	t.Helper()
 	x := exec.Command("/bin/sh", "-c", script)
-	x.SysProcAttr = Attr(Killed)
+	kind.Death = Killed
 	r, w, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	x.Stdout = w
-	ended := make(chan *os.ProcessState, 1)
-	g, err := Start(x, func(g *Group) {
-		wait(x, g)
-		ended <- x.ProcessState
-	})
+	ended := make(chan Exit, 1)
+	g, err := Start(x, kind, func(_ *Group, e Exit) { ended <- e })
 	w.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -66,11 +63,11 @@ func gone(pid int) bool {
 	return false
 }
 
-func TestWaitAllLeavesNothingOfTheGroup(t *testing.T) {
+func TestTheEndOfTheLeaderLeavesNothingOfTheGroup(t *testing.T) {
 	t.Parallel()
-	line, g, ended := start(t, "sleep 600 >/dev/null & echo $!", WaitAll)
-	if s := within(t, ended); s.ExitCode() != 0 {
-		t.Error(s)
+	line, g, ended := start(t, "sleep 600 >/dev/null & echo $!", Kind{Whole: true})
+	if e := within(t, ended); e != (Exit{}) {
+		t.Error(e)
 	}
 	child, _ := strconv.Atoi(line)
 	if child == 0 || !gone(child) {
@@ -83,22 +80,20 @@ func TestWaitAllLeavesNothingOfTheGroup(t *testing.T) {
 
 func TestEndKillsWhatIgnoresTerm(t *testing.T) {
 	t.Parallel()
-	wait := func(x *exec.Cmd, _ *Group) { x.Wait() }
-	_, g, ended := start(t, "trap '' TERM; echo; while :; do sleep 600; done", wait)
+	_, g, ended := start(t, "trap '' TERM; echo; while :; do sleep 600; done", Kind{})
 	if !g.Alive() {
 		t.Error("a running group is not alive")
 	}
 	g.End(50 * time.Millisecond)
-	name, words := Signal(within(t, ended))
-	if name != "SIGKILL" || words != "killed" {
-		t.Errorf("ended by %q, %q", name, words)
+	if e := within(t, ended); e.Signal != "SIGKILL" || e.Words != "killed" {
+		t.Errorf("ended by %+v", e)
 	}
 }
 
 func TestAProgramThatCannotBeStartedIsNotServed(t *testing.T) {
 	t.Parallel()
 	served := false
-	if _, err := Start(exec.Command("/nonexistent/program"), func(*Group) { served = true }); err == nil || served {
+	if _, err := Start(exec.Command("/nonexistent/program"), Kind{}, func(*Group, Exit) { served = true }); err == nil || served {
 		t.Error(err, served)
 	}
 }

@@ -15,12 +15,16 @@ import (
 
 // Group is the process group a program leads. Its id stays taken while it has
 // members; once it is seen empty it is never signalled again, because the id
-// may then belong to somebody else. It is safe for concurrent use.
+// may then belong to somebody else. With a keeper it is all descendants of the
+// program, and only Terminate is for the group alone. It is safe for concurrent
+// use.
 type Group struct {
 	leader int
+	keeper *keeper // nil: none
 
 	mu    sync.Mutex
 	empty bool
+	seen  map[identity]bool
 }
 
 func newGroup(x *exec.Cmd) *Group { return &Group{leader: x.Process.Pid} }
@@ -29,6 +33,9 @@ func newGroup(x *exec.Cmd) *Group { return &Group{leader: x.Process.Pid} }
 func (g *Group) Leader() int { return g.leader }
 
 func (g *Group) signal(sig syscall.Signal) (alive bool) {
+	if g.keeper != nil {
+		return g.keeper.signal(sig)
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if !g.empty && errors.Is(syscall.Kill(-g.leader, sig), syscall.ESRCH) {
@@ -68,13 +75,17 @@ func (g *Group) wait(limit time.Duration) (empty bool) {
 	return false
 }
 
-// Signal returns the signal that ended a process, as its name (SIGKILL) and in
-// words (killed); both are empty when it exited by itself.
-func Signal(s *os.ProcessState) (name, words string) {
-	if ws, ok := s.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
-		return unix.SignalName(ws.Signal()), ws.Signal().String()
+func exitOf(s *os.ProcessState) Exit {
+	status, _ := s.Sys().(syscall.WaitStatus)
+	return exitStatus(status)
+}
+
+func exitStatus(s syscall.WaitStatus) Exit {
+	e := Exit{Code: s.ExitStatus()}
+	if s.Signaled() {
+		e.Signal, e.Words = unix.SignalName(s.Signal()), s.Signal().String()
 	}
-	return "", ""
+	return e
 }
 
 // SameName reports whether two names are the same variable.

@@ -21,13 +21,15 @@ const (
 	Killed
 )
 
-// Attr keeps Ctrl-C from a program.
-func Attr(Death) *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{CreationFlags: syscall.CREATE_NEW_PROCESS_GROUP}
+// attr keeps Ctrl-C from a program.
+func attr(_ Kind, more *syscall.SysProcAttr) *syscall.SysProcAttr {
+	a := new(syscall.SysProcAttr)
+	if more != nil {
+		*a = *more // it may hold a command line
+	}
+	a.CreationFlags |= syscall.CREATE_NEW_PROCESS_GROUP
+	return a
 }
-
-// TerminalAttr is Attr.
-func TerminalAttr(d Death) *syscall.SysProcAttr { return Attr(d) }
 
 // Group is a program and those it started: a job object. Windows has no TERM,
 // so all ways to end it are the same, and the first one ends it for good. When
@@ -103,14 +105,16 @@ func (g *Group) Kill() bool {
 // End is Kill.
 func (g *Group) End(time.Duration) { g.Kill() }
 
-// WaitAll waits for the program and ends what it left in its job.
-func WaitAll(x *exec.Cmd, g *Group) {
+// Look does nothing: the job knows all of them.
+func (g *Group) Look() {}
+
+// waitAll waits for the program and ends what it left in its job.
+func waitAll(x *exec.Cmd, g *Group) {
 	x.Wait()
 	g.Kill()
 }
 
-// Signal returns nothing: there are no signals.
-func Signal(*os.ProcessState) (name, words string) { return "", "" }
+func exitOf(s *os.ProcessState) Exit { return Exit{Code: s.ExitCode()} } // there are no signals
 
 // SameName reports whether two names are the same variable.
 func SameName(a, b string) bool { return strings.EqualFold(a, b) }

@@ -1,0 +1,169 @@
+package process
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// endTime bounds how long the end of killed processes is waited for. Only a
+// process that is stuck in the kernel takes long.
+const endTime = time.Second
+
+// entry is a process as /proc shows it. Its id may pass to another process;
+// id and start time together do not.
+type entry struct {
+	pid, parent, group, session int
+
+	zombie  bool
+	exiting bool   // on the way there; what it has started loses its parent next
+	start   uint64 // ticks since the machine booted
+}
+
+// identity tells a process from every other one since the machine booted.
+type identity struct {
+	pid   int
+	start uint64
+}
+
+func (e entry) identity() identity { return identity{e.pid, e.start} }
+
+// lookUp reads the entry of a process; ok is false when there is none.
+func lookUp(pid int) (e entry, ok bool) {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return e, false
+	}
+	// The name of the program, in parentheses, may hold anything.
+	f := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:]))
+	if len(f) < 20 {
+		return e, false
+	}
+	e = entry{pid: pid, zombie: f[0] == "Z" || f[0] == "X"}
+	for i, at := range []*int{&e.parent, &e.group, &e.session} {
+		*at, _ = strconv.Atoi(f[i+1])
+	}
+	const flagExiting = 0x4 // PF_EXITING
+	flags, _ := strconv.ParseUint(f[6], 10, 64)
+	e.exiting = e.zombie || flags&flagExiting != 0
+	e.start, err = strconv.ParseUint(f[19], 10, 64)
+	return e, err == nil
+}
+
+// processes lists every process by its parent.
+func processes() map[int][]entry {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil
+	}
+	defer dir.Close()
+	names, _ := dir.Readdirnames(-1)
+	children := make(map[int][]entry)
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			if e, ok := lookUp(pid); ok {
+				children[e.parent] = append(children[e.parent], e)
+			}
+		}
+	}
+	return children
+}
+
+// below appends the descendants of a process.
+func below(list []entry, children map[int][]entry, pid int) []entry {
+	for _, e := range children[pid] {
+		list = below(append(list, e), children, e.pid)
+	}
+	return list
+}
+
+// signal sends a signal to this process and to no other one: the handle is for
+// the process that has the id now, and if that is still this one it stays so.
+func (e entry) signal(sig syscall.Signal) {
+	fd, err := unix.PidfdOpen(e.pid, 0)
+	if err == nil {
+		defer unix.Close(fd)
+	}
+	now, ok := lookUp(e.pid)
+	switch {
+	case !ok || now.start != e.start:
+	case err == nil:
+		unix.PidfdSendSignal(fd, sig, nil, 0)
+	default: // the kernel has no handles
+		syscall.Kill(e.pid, sig)
+	}
+}
+
+// killAll kills what find returns until that is nothing, for at most endTime:
+// processes may start others before they end.
+func killAll(find func(children map[int][]entry) []entry) {
+	pause := time.Millisecond
+	for began := time.Now(); time.Since(began) < endTime; pause = min(2*pause, 20*time.Millisecond) {
+		left := false
+		for _, e := range find(processes()) {
+			if !e.zombie {
+				left = true
+				e.signal(syscall.SIGKILL)
+			}
+		}
+		if !left {
+			return
+		}
+		time.Sleep(pause)
+	}
+}
+
+// ticks is the time that the start of a process would be now.
+func ticks() uint64 {
+	var t unix.Timespec
+	unix.ClockGettime(unix.CLOCK_BOOTTIME, &t)
+	return uint64(t.Nano()) / uint64(time.Second/userHZ)
+}
+
+// userHZ is the unit of times in /proc, on all machines that Go runs on.
+const userHZ = 100
+
+// Look notes which descendants the program has, so that the end reaches those
+// in other groups as well. Where a keeper runs the program it does that.
+func (g *Group) Look() {
+	if g.keeper != nil {
+		g.keeper.look()
+		return
+	}
+	list := below(nil, processes(), g.leader)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, e := range list {
+		if g.seen == nil {
+			g.seen = make(map[identity]bool)
+		}
+		g.seen[e.identity()] = true
+	}
+}
+
+// killSeen ends what Look has seen, and what that started.
+func (g *Group) killSeen() {
+	g.mu.Lock()
+	seen := g.seen
+	g.seen = nil
+	g.mu.Unlock()
+	if len(seen) == 0 {
+		return
+	}
+	killAll(func(children map[int][]entry) []entry {
+		var list []entry
+		for _, siblings := range children {
+			for _, e := range siblings {
+				if seen[e.identity()] {
+					list = below(append(list, e), children, e.pid)
+				}
+			}
+		}
+		return list
+	})
+}
