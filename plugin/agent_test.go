@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"slices"
 	"strconv"
@@ -458,6 +459,13 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		return a.report(ctx, id, "WRITE", r, err)
 	case "RUN":
 		return a.command(ctx, id, "sh", "-c", rest)
+	case "NOTE": // how the turn is ended, in a file
+		<-ctx.Done()
+		return os.WriteFile(rest, []byte(context.Cause(ctx).Error()), 0o600)
+	case "OWN": // a command of the agent in a session of its own, ended with the turn
+		return detached(ctx, rest, true)
+	case "LOOSE": // the same, left alone
+		return detached(ctx, rest, false)
 	case "LINE": // a whole shell line in place of a command, as some agents send it
 		return a.command(ctx, id, rest)
 	case "MAYRUN": // asks about a call that was announced as one that executes
@@ -559,6 +567,20 @@ func (a *scripted) command(ctx context.Context, id acp.SessionID, command string
 		_, err = a.client.ReleaseTerminal(ctx, &acp.ReleaseTerminalRequest{SessionID: id, TerminalID: t.TerminalID})
 	}
 	return a.report(ctx, id, "RUN", out, err)
+}
+
+// detached runs a command as agents do that have no use for terminals.
+func detached(ctx context.Context, script string, careful bool) error {
+	cmd := exec.Command("setsid", "sh", "-c", script)
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	if careful {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}
+	return nil
 }
 
 // report says how a request to the client went.

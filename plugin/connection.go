@@ -108,7 +108,7 @@ func (h *Host) connect(id string, p connectOp) error {
 			str("error", err.Error()).json()))
 		return err
 	}
-	c := newConnection(h.ctx, h, p.Agent, cmd)
+	c := newConnection(context.WithoutCancel(h.ctx), h, p.Agent, cmd) // Host.stop ends it, in order
 	h.mu.Lock()
 	h.connections[p.Agent] = c
 	h.mu.Unlock()
@@ -320,14 +320,38 @@ func (c *connection) isEnding() bool {
 	return c.ending || c.ctx.Err() != nil
 }
 
-// stop ends the connection; run does the rest.
+// stop ends the connection; run does the rest. The cancels are on their way
+// before the calls fail. The end of the turns is awaited where the agent runs.
 func (c *connection) stop(cause error) {
 	c.mu.Lock()
 	if c.stopped == nil {
 		c.stopped = cause
 	}
+	list := append([]*connection{c}, c.others...)
 	c.mu.Unlock()
+	for _, o := range list {
+		o.cancelTurns()
+	}
 	c.end(cause)
+}
+
+// cancelTurns tells the agent to end what it is at work on. It never waits.
+func (c *connection) cancelTurns() {
+	select {
+	case <-c.up:
+	default:
+		return
+	}
+	now, cancel := context.WithCancel(c.ctx)
+	cancel()
+	for _, s := range c.open() {
+		if !s.atWork() {
+			continue
+		}
+		if err := c.wire.Notify(now, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id}); err != nil {
+			c.host.log.Info("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
+		}
+	}
 }
 
 // why is the reason for which the connection was stopped or has ended, nil for
@@ -343,11 +367,7 @@ func (c *connection) why() error {
 	case c.main != nil && c.main.why() != nil:
 		return c.main.why()
 	}
-	err := context.Cause(c.ctx)
-	if err == context.Canceled { // the host was told to stop
-		return errHostStopped
-	}
-	return err
+	return context.Cause(c.ctx)
 }
 
 // left is why when the user ended the connection, else nil.

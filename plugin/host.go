@@ -37,6 +37,7 @@ type Host struct {
 	nvim    neovim
 	queue   *queue
 	asks    *asks
+	keeper  []string
 	ctx     context.Context // ends when Neovim is gone
 
 	mu          sync.Mutex
@@ -51,6 +52,7 @@ type Host struct {
 // Options of Serve; the zero value logs nothing.
 type Options struct {
 	Version string       // of the program, told to Lua
+	Keeper  []string     // agent.Command's, for agents and their commands; nil: none
 	Logger  *slog.Logger // must not write to the channel to Neovim
 }
 
@@ -71,6 +73,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	h := &Host{
 		log:         opts.Logger,
 		version:     opts.Version,
+		keeper:      opts.Keeper,
 		queue:       newQueue(queueBytes),
 		ctx:         ctx,
 		connections: make(map[string]*connection),
@@ -108,7 +111,7 @@ func (h *Host) deliver(batch []item) {
 // stop ends all agents and waits for them, up to shutdownTime.
 func (h *Host) stop() {
 	for _, c := range h.all() {
-		c.stop(errQueueClosed)
+		c.stop(errHostStopped)
 	}
 	done := make(chan struct{})
 	go func() {

@@ -20,8 +20,9 @@ import (
 )
 
 // politeWait is how long an agent has to end after its input has, and after
-// TERM. Neovim kills the host two seconds after it left; by then agents that
-// heed neither must be gone, because nobody would be there to kill them.
+// TERM. Neovim kills the host two seconds after it has told it to stop. Where
+// there are no keepers, agents that heed neither must be gone by then, because
+// nobody would be there to kill them.
 const politeWait = 600 * time.Millisecond
 
 // dial starts or reaches the agent and initializes it. The connection is made
@@ -55,6 +56,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 // launcher returns what starts the agent's program, again when it has ended.
 func (c *connection) launcher() func(context.Context) (transport.Transport, error) {
 	cmd := c.cmd.process()
+	cmd.Keeper = c.host.keeper
 	cmd.OnStderr = func(line string) { c.said("stderr", line) }
 	supervisor := agent.Supervise(cmd, agent.Restarts{})
 	return func(context.Context) (transport.Transport, error) {

@@ -8,9 +8,12 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/agent"
 )
 
 // roleEnv makes the test program play another part: the host that Neovim
@@ -18,6 +21,9 @@ import (
 const roleEnv = "HERMES_TEST_ROLE"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "keep" {
+		syscall.Exit(agent.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
+	}
 	role, args, _ := strings.Cut(os.Getenv(roleEnv), " ")
 	switch role {
 	case "":
@@ -34,7 +40,7 @@ func TestMain(m *testing.M) {
 			}
 			log = f
 		}
-		opts := Options{Version: "test", Logger: slog.New(slog.NewTextHandler(log, nil))}
+		opts := Options{Version: "test", Keeper: testKeeper(), Logger: slog.New(slog.NewTextHandler(log, nil))}
 		if err := Serve(ctx, os.Stdin, os.Stdout, opts); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
@@ -45,6 +51,14 @@ func TestMain(m *testing.M) {
 	}
 	fmt.Fprintf(os.Stderr, "unknown role %q\n", role)
 	os.Exit(2)
+}
+
+// testKeeper is this program as a keeper.
+func testKeeper() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"/proc/self/exe", "keep"}
 }
 
 // root is the folder of the plugin.

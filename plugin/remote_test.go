@@ -3,13 +3,16 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -131,6 +134,39 @@ func TestAnAgentThatRunsElsewhereRunsNothingUnasked(t *testing.T) {
 				e.is(`#of("PermissionRequest")`, 0)
 			})
 		})
+	}
+}
+
+// A turn that runs is cancelled when the user leaves its agent, wherever that
+// runs.
+func TestLeavingAnAgentCancelsItsTurns(t *testing.T) {
+	agents := map[string]func(*testing.T, access.Token) string{"process": nil}
+	maps.Copy(agents, remotes)
+	for name, serve := range agents {
+		for how, leave := range map[string]string{"disconnect": `hermes.disconnect()`, "quit": `vim.schedule(function() vim.cmd("qall!") end)`} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				inEveryNeovim(t, func(t *testing.T, e *editor) {
+					if serve == nil {
+						e.open()
+					} else {
+						token := access.NewToken()
+						e.openWith(fmt.Sprintf("'far', { %s, token = %q }", serve(t, token), token.Reveal()))
+					}
+					note := filepath.Join(t.TempDir(), "note")
+					e.lua(`hermes.prompt(s, ...)`, "SAY on\nNOTE "+note)
+					e.until(`said() == "on"`)
+					e.lua(leave)
+					var said []byte
+					for end := time.Now().Add(patience); len(said) == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+						said, _ = os.ReadFile(note)
+					}
+					if string(said) != runtime.ErrSessionCancelled.Error() {
+						t.Errorf("the turn ended by %q", said)
+					}
+				})
+			})
+		}
 	}
 }
 

@@ -173,12 +173,13 @@ func (s *session) run(t *turn) {
 	} else {
 		s.push(eventTurnEnded, new(object).raw("error", describe(err).json()))
 	}
+	goesOn := s.conn.why() == nil
 	s.mu.Lock()
 	next, lost := (*turn)(nil), []*turn(nil)
 	switch {
 	case broken(err): // what it is about may not have been done
 		lost, s.queued = s.queued, nil
-	case len(s.queued) > 0 && s.conn.ctx.Err() == nil:
+	case len(s.queued) > 0 && goesOn:
 		next, s.queued = s.queued[0], s.queued[1:]
 		s.running.Add(1)
 	}
@@ -215,7 +216,7 @@ func (s *session) verdict(r *acp.PromptResponse, err error) error {
 	switch refused := errors.As(err, &peer); {
 	case err == nil && r.StopReason != acp.StopReasonCancelled:
 		return nil
-	case s.conn.left() != nil && !refused:
+	case s.conn.left() != nil:
 		return s.conn.left()
 	case refused && s.cancelling():
 		return &opError{Kind: kindCancelled, Message: "the turn was cancelled", Cause: err}
@@ -252,6 +253,27 @@ func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
 		return r, badAnswer(acp.MethodSessionPrompt, err)
 	}
 	return r, nil
+}
+
+// atWork reports whether the agent has a prompt of the session, and nobody has
+// cancelled it.
+func (s *session) atWork() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn == nil || s.state == sessionCancelling {
+		return false
+	}
+	select {
+	case <-s.turn.over:
+		return false
+	default:
+	}
+	select {
+	case <-s.turn.sent:
+		return true
+	default:
+		return false
+	}
 }
 
 // wrote is told that the prompt of the running turn is on the wire.

@@ -24,6 +24,7 @@ func (c *connection) newServices() *services.Services {
 			}
 			return s.approveCommand(ctx, cmd)
 		},
+		Terminal:     terminal.Options{Keeper: c.host.keeper},
 		TerminalData: c.terminalData,
 		TerminalExit: c.terminalExited,
 	})

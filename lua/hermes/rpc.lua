@@ -130,6 +130,8 @@ local function start()
   vim.fn.mkdir(vim.fs.dirname(log.host_path()), "p")
   local ok, ch = pcall(vim.fn.jobstart, cmd, {
     rpc = true,
+    -- It ends by itself with its channel, once its agents have. Neovim would wait for it.
+    detach = true,
     env = { HERMES_LOG = log.host_path() },
     on_exit = on_exit,
     on_stderr = function(_, lines)
