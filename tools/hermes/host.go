@@ -34,7 +34,7 @@ func host(ctx context.Context, args []string, std *stdio) error {
 		}
 		logger = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})).With("pid", os.Getpid())
 	}
-	return plugin.Serve(ctx, std.in, std.protocol(), plugin.Options{Version: version, Logger: logger})
+	return plugin.Serve(ctx, std.in, std.protocol(), plugin.Options{Version: version, Keeper: keeper(), Logger: logger})
 }
 
 // openLog opens a log for appending, readable by its owner only. One that has

@@ -7,8 +7,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/hermes-nvim/hermes/runtime/agent"
 )
 
 // version is set by make when the program is linked; without, it is that of the
@@ -39,7 +42,22 @@ var commands = []command{
 	{"version", "print the version", printVersion},
 }
 
+// keepCommand is a subcommand that nobody calls by hand.
+const keepCommand = "keep"
+
+// keeper is the command line of this program as a keeper of agents. The link
+// names the program that runs, even when the file has been replaced since.
+func keeper() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"/proc/self/exe", keepCommand}
+}
+
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == keepCommand {
+		os.Exit(agent.Keep(os.Args[2:]))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	std := standard()

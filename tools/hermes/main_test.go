@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/runtime/agent"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
@@ -20,6 +22,9 @@ import (
 const asHermes = "HERMES_TEST_AS_HERMES"
 
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == keepCommand {
+		syscall.Exit(agent.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
+	}
 	if play := testAgents[os.Getenv(asAgent)]; play != nil && os.Getenv(asHermes) == "" {
 		play(newAgentWire())
 		os.Exit(0)

@@ -75,7 +75,7 @@ func parseServe(args []string, help io.Writer) (*serveFlags, agent.Command, erro
 	if len(f.listen) == 0 {
 		f.listen = list{"http://127.0.0.1:0" + serve.Endpoint}
 	}
-	cmd = agent.Command{Path: argv[0], Args: argv[1:], Dir: f.dir, PassEnv: f.pass}
+	cmd = agent.Command{Path: argv[0], Args: argv[1:], Dir: f.dir, PassEnv: f.pass, Keeper: keeper()}
 	return f, cmd, nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/session"
+	"github.com/hermes-nvim/hermes/runtime/terminal"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
@@ -54,6 +55,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	}
 	defer t.Services.Close()
 	cmd := t.job.agent.Process()
+	cmd.Keeper = keeper()
 	tap, closeTrace, err := t.recording(&cmd)
 	if err != nil {
 		return "", 0, err
@@ -304,6 +306,7 @@ func (t *turn) services() error {
 	missingIsEmpty := t.job.agent.Quirks.MissingFileEmpty
 	opts := client.Options{
 		Agent: t.job.agent.Name, Policy: policy, Ask: t.ask, Decided: t.decided,
+		Terminal:       terminal.Options{Keeper: keeper()},
 		MissingIsEmpty: missingIsEmpty != nil && *missingIsEmpty,
 		Updated:        func(_ context.Context, n *acp.SessionNotification) error { t.show.update(n); return nil },
 		Limits:         session.Limits{Bytes: maxState},

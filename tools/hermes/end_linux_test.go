@@ -1,0 +1,161 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
+)
+
+// stubbornAgent answers what it has to, and ends with nothing but KILL. Its one
+// turn is a command that has left its group and session, ignores signals and has
+// no end. It notes each cancel in a file beside it.
+const stubbornAgent = `trap '' TERM HUP
+while read -r line; do
+	id=${line#*\"id\":}; id=${id%%%%,*}
+	case $line in
+	*'"initialize"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":1}}' ;;
+	*'"session/new"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"sessionId":"s"}}' ;;
+	*'"session/prompt"'*) setsid setsid sleep %s >/dev/null 2>&1 & ;;
+	*'"session/cancel"'*) echo "$line" >>"$0.cancels" ;;
+	esac
+done
+while :; do sleep 1; done`
+
+var unique atomic.Int64
+
+// However hermes run and hermes serve end, or lose their client, in the middle
+// of a turn: the turn is cancelled, unless they are killed, and neither the
+// agent nor its command is left.
+func TestNothingOutlivesTheProgram(t *testing.T) {
+	signal := func(s syscall.Signal) func(*exec.Cmd, *runtime.Conn) {
+		return func(cmd *exec.Cmd, _ *runtime.Conn) { cmd.Process.Signal(s) }
+	}
+	for name, test := range map[string]struct {
+		args      string
+		end       func(*exec.Cmd, *runtime.Conn)
+		cancelled bool
+	}{
+		"run, terminated": {"run x", signal(syscall.SIGTERM), true},
+		"run, interrupted twice": {"run x", func(cmd *exec.Cmd, _ *runtime.Conn) {
+			cmd.Process.Signal(syscall.SIGINT)
+			for range 2 {
+				time.Sleep(50 * time.Millisecond) // else they may be one
+				cmd.Process.Signal(syscall.SIGINT)
+			}
+		}, false},
+		"run, out of time":     {"run --timeout 500ms x", func(*exec.Cmd, *runtime.Conn) {}, true},
+		"run, killed":          {"run x", signal(syscall.SIGKILL), false},
+		"serve, client leaves": {"serve --listen unix:s/s", func(_ *exec.Cmd, c *runtime.Conn) { c.Close() }, true},
+		"serve, terminated":    {"serve --listen unix:s/s", signal(syscall.SIGTERM), true},
+		"serve, killed":        {"serve --listen unix:s/s", signal(syscall.SIGKILL), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			agent := filepath.Join(dir, "agent.sh")
+			seconds := fmt.Sprintf("600.%d", int64(os.Getpid())*1000+unique.Add(1))
+			if err := os.WriteFile(agent, fmt.Appendf(nil, stubbornAgent, seconds), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			command := func() []int { return processes(t, func(args string) bool { return args == "sleep "+seconds+" " }) }
+			all := func() []int {
+				return append(command(), processes(t, func(args string) bool { return strings.Contains(args, agent) })...)
+			}
+			cmd := hermes(t, dir, append(strings.Fields(test.args), "--", "sh", agent)...)
+			cmd.WaitDelay = time.Second
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			t.Cleanup(func() {
+				for _, pid := range all() {
+					syscall.Kill(pid, syscall.SIGKILL)
+				}
+			})
+			var conn *runtime.Conn
+			if strings.HasPrefix(test.args, "serve") {
+				conn = prompted(t, filepath.Join(dir, "s", "s"))
+			}
+			eventually(t, "the command runs", func() bool { return len(command()) == 1 })
+			test.end(cmd, conn)
+			eventually(t, "the end of agent and command", func() bool { return len(command()) == 0 && len(all()) <= 1 })
+			if conn != nil {
+				cmd.Process.Signal(syscall.SIGTERM)
+			}
+			select {
+			case <-ended:
+			case <-time.After(soon):
+				t.Error("the program does not end")
+			}
+			eventually(t, "the end of the keeper", func() bool { return len(all()) == 0 })
+			b, _ := os.ReadFile(agent + ".cancels")
+			if test.cancelled && !strings.Contains(string(b), `"sessionId":"s"`) {
+				t.Errorf("the turn was not cancelled: %q", b)
+			}
+		})
+	}
+}
+
+// soon is how long something that should happen may take on a busy machine.
+const soon = 20 * time.Second
+
+func eventually(t *testing.T, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(soon); !ok(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+// prompted connects to a server and has a turn that does not end.
+func prompted(t *testing.T, path string) *runtime.Conn {
+	t.Helper()
+	var conn *runtime.Conn
+	eventually(t, "a server", func() bool {
+		tr, err := socket.DialUnix(t.Context(), path)
+		if err == nil {
+			conn = runtime.NewConn(tr, nil, runtime.Options{})
+		}
+		return err == nil
+	})
+	t.Cleanup(func() { conn.Close() })
+	agent := acp.Agent{Conn: conn}
+	if _, err := agent.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
+		t.Fatal(err)
+	}
+	go agent.Prompt(t.Context(), &acp.PromptRequest{SessionID: "s", Prompt: []acp.ContentBlock{acp.NewTextContent("x")}})
+	return conn
+}
+
+// processes are those with such arguments, a blank after each.
+func processes(t *testing.T, is func(args string) bool) (pids []int) {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		b, _ := os.ReadFile(name)
+		if is(strings.ReplaceAll(string(b), "\x00", " ")) {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
