@@ -318,8 +318,8 @@ func TestAFileTooLargeForTheEditorIsNotWrittenInPart(t *testing.T) {
 
 		// The host writes what is larger, unless somebody in Neovim would have to
 		// see it.
-		e.prompt("BIGWRITE " + dir + "/b " + strconv.Itoa(64<<20))
-		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/b")`, 64<<20)
+		e.prompt("BIGWRITE " + dir + "/b " + strconv.Itoa(12<<20))
+		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/b")`, 12<<20)
 		e.lua(`vim.fn.writefile({ "mine" }, "c"); vim.cmd.edit("c")`)
 		e.prompt("BIGWRITE " + dir + "/c " + strconv.Itoa(11<<20))
 		e.is(`vim.fn.getfsize(vim.fn.getcwd() .. "/c")`, 5)
