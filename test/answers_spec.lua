@@ -72,7 +72,10 @@ describe("answers", function()
   end
 
   local function permission()
-    return ask("session/request_permission", "PermissionRequest", { options = {} })
+    local options = vim.tbl_map(function(id)
+      return { optionId = id, name = id, kind = "allow_once" }
+    end, { "default", "handled", "late", "later", "spelt", "theirs" })
+    return ask("session/request_permission", "PermissionRequest", { options = options })
   end
 
   local function chosen(i)
@@ -229,6 +232,31 @@ describe("answers", function()
     eq(answers.respond(id, "text"), true)
     eq(sent[1].result, { content = "text" })
     answers.on_request("ReadTextFile", nil)
+  end)
+
+  it("name an option of the question, or leave it waiting", function()
+    local respond = require("hermes").respond
+    answers.on_request("PermissionRequest", function() end)
+    local id = permission()
+    for _, value in ipairs({
+      "bogus",
+      { outcome = { outcome = "selected", optionId = "bogus" } },
+    }) do
+      eq({ respond(id, value), #answers.pending(), #sent }, { false, 1, 0 })
+    end
+    settle()
+    eq(notes[1]:find('there is no option "bogus"', 1, true) ~= nil, true)
+    eq({ respond(id, "late"), chosen(1) }, { true, "late" })
+    id = permission()
+    eq({ respond(id, ""), sent[2].result.outcome.outcome }, { true, "cancelled" })
+  end)
+
+  it("come from the default when what the handler returned does not fit", function()
+    answers.on_request("PermissionRequest", function()
+      return "bogus"
+    end)
+    permission()
+    eq({ defaults, chosen(1), sent[1].by }, { 1, "default", "default" })
   end)
 
   it("of defaults respect a refusal", function()

@@ -65,6 +65,25 @@ local function answer(id, by, make)
   return true
 end
 
+---What is wrong with the answer to a permission request.
+---@param ask hermes.Ask
+---@param result any
+---@return string? problem
+local function unknown_option(ask, result)
+  local outcome = ask.name == "PermissionRequest" and type(result) == "table" and result.outcome
+  local id = type(outcome) == "table" and outcome.outcome == "selected" and outcome.optionId
+  local options = ask.data.options
+  if type(id) ~= "string" or type(options) ~= "table" then
+    return nil -- the host checks the rest
+  end
+  for _, option in ipairs(options) do
+    if option.optionId == id then
+      return nil
+    end
+  end
+  return ("there is no option %q"):format(id)
+end
+
 ---@param id string
 ---@param value any
 ---@param by? string
@@ -72,7 +91,8 @@ end
 function M.respond(id, value, by)
   return answer(id, by or "respond", function(ask)
     local result, err = require("hermes.api_gen").answer(ask.method, value)
-    return result ~= nil and { result = result } or nil, err
+    err = err or unknown_option(ask, result)
+    return not err and { result = result } or nil, err
   end)
 end
 
@@ -149,10 +169,8 @@ local function run_handler(ask, handler)
     )
     return false
   end
-  if value ~= nil then
-    M.respond(ask.requestId, value, "handler")
-  end
-  return true
+  -- An answer that cannot be sent is no better than an error.
+  return value == nil or M.respond(ask.requestId, value, "handler")
 end
 
 local function find_handler(ask)
