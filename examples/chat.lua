@@ -1,5 +1,6 @@
 -- A chat with an agent in one buffer, built on Hermes' functions and events.
--- :HermesChat [agent] opens it, <CR> sends, <C-c> cancels, q closes.
+-- :HermesChat [agent] opens it, <CR> sends, <C-c> cancels, q closes. Questions
+-- of the agent come up in normal mode.
 -- Each part of the conversation is a block, an extmark over its lines, so that
 -- what comes later (more text, output, a status) finds its place.
 

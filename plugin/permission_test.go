@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // askAboutCommands makes every command a question, which answer answers.
@@ -162,5 +163,97 @@ func TestThePresetOfGeminiReadsMissingFilesAsEmpty(t *testing.T) {
 	c, err := h.resolve("gemini", command{Quirks: quirks{MissingFile: "error"}})
 	if err != nil || c.Quirks.MissingFile != "error" {
 		t.Errorf("overridden: %q, %v", c.Quirks.MissingFile, err)
+	}
+}
+
+// T13 of the conformance list.
+func TestPaddingHidesNothingOfTheCommandOnTheScreen(t *testing.T) {
+	for name, pad := range map[string]string{
+		"blanks":  strings.Repeat(" ", 1500),
+		"options": strings.Repeat(" --harmless-option-with-a-long-name", 60),
+	} {
+		t.Run(name, func(t *testing.T) {
+			inEveryNeovim(t, func(t *testing.T, e *editor) {
+				mark := filepath.Join(t.TempDir(), "mark")
+				screen := e.screen()
+				e.lua(`hermes.setup({ permissions = { terminal_access = "ask" } })`)
+				e.open()
+				e.lua(`hermes.prompt(s, ..., { on_done = finish("turn") })`, "RUN echo ok"+pad+"; touch "+mark)
+				e.until(`vim.fn.mode() == "c"`)
+				text := ""
+				e.wait("the question is on the screen", func() bool {
+					text = screen()
+					return strings.Contains(text, "Number and <Enter>")
+				})
+				facts := framed(text)
+				switch {
+				case name == "blanks" && (!strings.Contains(facts, "echo ok‹1,500 blanks›; touch "+mark) || !strings.Contains(text, "[allow once]")):
+					t.Errorf("the command cannot be read and allowed:\n%s", text)
+				case name == "options" && (!strings.Contains(facts, "; touch "+mark) || !strings.Contains(facts, " more characters …") && !strings.Contains(text, "[allow once]")):
+					t.Errorf("the end of the command cannot be read:\n%s", text)
+				case !strings.Contains(text, "[allow once]") && !strings.Contains(text, "NOT ALL IS SHOWN"):
+					t.Errorf("nothing says that something is missing:\n%s", text)
+				}
+				if _, err := e.v.Input("1<CR>"); err != nil {
+					t.Fatal(err)
+				}
+				e.until("done.turn")
+				e.is(`said():find("the user did not allow it", 1, true) ~= nil`, true)
+				if _, err := os.Stat(mark); err == nil {
+					t.Error("it ran")
+				}
+			})
+		})
+	}
+}
+
+// screen attaches a screen of 80 columns and 24 lines, and returns what reads it.
+func (e *editor) screen() func() string {
+	e.t.Helper()
+	err := e.v.RegisterHandler("redraw", func(...[]any) {})
+	if err == nil {
+		err = e.v.AttachUI(80, 24, map[string]any{"rgb": true})
+	}
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return func() string {
+		s, _ := e.lua(`
+local rows = {}
+for row = 1, vim.o.lines do
+  local cells = {}
+  for column = 1, vim.o.columns do cells[column] = vim.fn.screenstring(row, column) end
+  rows[row] = vim.trim(table.concat(cells))
+end
+return table.concat(rows, "\n")`).(string)
+		return s
+	}
+}
+
+// framed is the text in the window with a border, joined where it was wrapped:
+// lines go on behind two blanks.
+func framed(screen string) string {
+	var text strings.Builder
+	for line := range strings.Lines(screen) {
+		if _, line, ok := strings.Cut(line, "│"); ok {
+			line, _, _ = strings.Cut(line, "│")
+			line = strings.TrimRight(line, " ")
+			if rest, wrapped := strings.CutPrefix(line, "  "); wrapped {
+				text.WriteString(rest)
+			} else {
+				text.WriteString("\n" + line)
+			}
+		}
+	}
+	return text.String()
+}
+
+// wait waits until a condition holds.
+func (e *editor) wait(what string, is func() bool) {
+	e.t.Helper()
+	for deadline := time.Now().Add(patience); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			e.t.Fatalf("never: %s", what)
+		}
 	}
 }

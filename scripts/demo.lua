@@ -45,9 +45,9 @@ if headless then
 end
 
 hermes.on("SessionCreated", function()
-  -- The first prompt, typed into the chat.
+  -- The first prompt, typed into the chat. Questions come up in normal mode.
   vim.schedule(function()
-    vim.api.nvim_input("Show me what you can do.<CR>")
+    vim.api.nvim_input("Show me what you can do.<CR><Esc>")
   end)
 end)
 vim.cmd("HermesChat demo")

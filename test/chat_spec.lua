@@ -59,19 +59,20 @@ describe("the chat example", function()
     end
   end
 
-  --- Types a prompt and waits for text in the buffer.
+  --- Types a prompt and waits for text in the buffer. Questions come up in normal
+  --- mode only, so <Esc> makes room for them.
   local function prompt(keys, text)
     wait_for("session", function()
       return status() == "ready"
     end)
-    child.type_keys(keys .. "<CR>")
+    child.type_keys(keys:find("<Esc>") and keys or keys .. "<CR>")
     wait_for(text, function()
       return shown():find(text, 1, true) ~= nil
     end)
   end
 
   it("shows a turn as it goes, and what the agent did is on disk", function()
-    prompt("hello", "That was the tour; ask again for another line.")
+    prompt("hello<CR><Esc>", "That was the tour; ask again for another line.")
     wait_for("end of the turn", function()
       return status() == "ready"
     end)
@@ -110,8 +111,8 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
       "Allow for this session  [allow always]",
     }
     eq(child.lua_get("asked"), {
-      { "demo: Edit hermes-demo.md?", options },
-      { "demo: wc -l hermes-demo.md?", options },
+      { ("demo asks: changes: %s/hermes-demo.md (Edit hermes-demo.md)"):format(dir), options },
+      { "demo asks: command: wc '-l' 'hermes-demo.md' (wc -l hermes-demo.md)", options },
     })
     eq(vim.fn.readfile(dir .. "/hermes-demo.md"), { "# Visits of the demo agent", "", "- visit 1" })
     eq(child.cmd_capture("messages"), "")
@@ -122,7 +123,7 @@ wc ended with status 0 and printed "3 hermes-demo.md". That was the tour; ask ag
     child.cmd("stopinsert | vsplit a.txt")
     child.api.nvim_buf_set_lines(0, 1, 2, false, { "TWO" })
     child.cmd("wincmd l | startinsert")
-    prompt("/edit a.txt", "● Edit a.txt")
+    prompt("/edit a.txt<CR><Esc>", "● Edit a.txt")
     wait_for("end of the turn", function()
       return status() == "ready"
     end)

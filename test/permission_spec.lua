@@ -1,4 +1,5 @@
 local permission = require("hermes.permission")
+local questions = require("hermes.questions")
 local eq = MiniTest.expect.equality
 
 local options = {
@@ -143,10 +144,10 @@ describe("permission", function()
   end)
 
   it("cancels when nobody answers in time, and asks the next question", function()
-    local timeout = permission.timeout_ms
-    permission.timeout_ms = 60
+    local timeout = questions.timeout_ms
+    questions.timeout_ms = 60
     ask(request("a"))
-    permission.timeout_ms = timeout
+    questions.timeout_ms = timeout
     ask(request("b"))
     settle(120)
     eq(answers, { "a=" })
@@ -155,13 +156,13 @@ describe("permission", function()
 
   it("can be shown again when a picker never called back", function()
     ask(request("a"))
-    eq(permission.show(), 1)
+    eq(questions.open(), 1)
     settle()
     eq(#shown, 2)
     eq(#floats(), 1)
     shown[2].choose(shown[2].items[1], 1)
     eq(answers, { "a=no" })
-    eq(permission.show(), 0)
+    eq(questions.open(), 0)
   end)
 
   it("denies where nobody can be asked", function()
@@ -177,6 +178,20 @@ describe("permission", function()
     ask(request("a", { toolCall = { title = "rm\27[8m\n-rf" } }))
     eq(shown[1].opts.prompt, "demo: rm<1b>[8m<0a>-rf?")
   end)
+
+  it("puts what would run before the title in the prompt", function()
+    ask(request("a", {
+      toolCall = {
+        title = "List files",
+        kind = "execute",
+        rawInput = { command = { "rm", "-rf", ("a"):rep(300), "b\27" } },
+      },
+    }))
+    local command = "'rm' '-rf' 'aaaaaaaaa … 270 more characters … "
+      .. ("a"):rep(21)
+      .. "' 'b<1b>'"
+    eq(shown[1].opts.prompt, "demo asks: command: " .. command .. " (List files)")
+  end)
 end)
 
 describe("permission.details", function()
@@ -191,27 +206,80 @@ describe("permission.details", function()
         },
       })),
       {
-        "kind: execute",
-        "title: List files",
-        "path: /w/a.go:3",
-        "path: /w/b.go",
         "command: rm",
         "args: '-rf' 'a b'",
         "cwd: /w",
         "all: true",
+        "path: /w/a.go:3",
+        "path: /w/b.go",
+        "kind: execute",
+        "title: List files",
       }
     )
   end)
 
-  it("shows a script over its lines and says what it leaves out", function()
+  it("shows a script over its lines and counts its blanks", function()
     local script = "one\ntwo" .. (" "):rep(3000) .. "evil"
     local lines = permission.details({ toolCall = { rawInput = { command = script } } })
-    eq(lines[2], "command: one")
-    eq(lines[3]:sub(1, 7), "  two  ")
-    eq(lines[4], "  … 1011 more bytes")
+    eq(lines[1], "command: one")
+    eq(lines[2], "  two‹3,000 blanks›evil")
   end)
 
-  it("shows diffs, cut after some lines", function()
+  it("says what it leaves out in the middle of what has no end", function()
+    local script = ("a"):rep(70000) .. "\0é" .. ("b"):rep(70000)
+    local lines = permission.details({ toolCall = { rawInput = { command = script } } })
+    local all = table.concat(lines, "\n")
+    eq(all:find("… 74,466 more characters …", 1, true) ~= nil, true)
+    eq(all:find("bb\nkind: unknown", 1, true) ~= nil, true)
+  end)
+
+  it("takes every form of arguments, places and texts", function()
+    for _, call in ipairs({
+      {},
+      { locations = { {} }, content = { { type = "diff" }, { type = "content" }, {} } },
+      { rawInput = "a\0b" },
+      { rawInput = 3 },
+      { rawInput = {} },
+      { rawInput = { "a", "b" } },
+      { rawInput = { command = { "a", { 1 } }, env = { A = "b" }, cwd = false } },
+      { rawInput = { command = "\255\0\27", [""] = { {} } } },
+    }) do
+      eq(#permission.details({ toolCall = call }) > 0, true)
+    end
+    eq(permission.details({ toolCall = { locations = { {} } } })[1], "path: a place without a path")
+  end)
+
+  it("says how long texts are that would take too long to compare", function()
+    local old, new = ("1\n"):rep(600000), ("2\n"):rep(600000)
+    local began = vim.uv.hrtime()
+    local lines = permission.details({
+      toolCall = { content = { { type = "diff", path = "/w/a", oldText = old, newText = new } } },
+    })
+    eq(lines[#lines], "  … too large to compare: 600000 lines before, 600000 after")
+    eq((vim.uv.hrtime() - began) / 1e9 < 2, true)
+  end)
+
+  it("compares only so much for one question, in however many diffs", function()
+    local content = {}
+    for i = 1, 100 do
+      local old, new = {}, {}
+      for j = 1, 2000 do
+        old[j], new[j] = tostring((i * j * 7919) % 10), tostring((i * j * 104729) % 9)
+      end
+      content[i] = {
+        type = "diff",
+        path = "/w/" .. i,
+        oldText = table.concat(old, "\n"),
+        newText = table.concat(new, "\n"),
+      }
+    end
+    local began = vim.uv.hrtime()
+    local all = table.concat(permission.details({ toolCall = { content = content } }), "\n")
+    eq(select(2, all:gsub("too large to compare: 2000 lines before, 2000 after", "")), 95)
+    eq((vim.uv.hrtime() - began) / 1e9 < 2, true)
+  end)
+
+  it("shows diffs behind the names of their files", function()
     local old, new = {}, {}
     for i = 1, 50 do
       old[i], new[i] = "old " .. i, "new " .. i
@@ -232,7 +300,10 @@ describe("permission.details", function()
         },
       },
     })
-    eq(vim.list_slice(lines, 1, 9), {
+    eq(vim.list_slice(lines, 1, 12), {
+      "changes: /w/a",
+      "changes: /w/b",
+      "changes: /w/c",
       "kind: edit",
       "change /w/a",
       "@@ -1,3 +1,3 @@",
@@ -244,7 +315,7 @@ describe("permission.details", function()
       "@@ -0,0 +1 @@",
     })
     eq(lines[#lines], "because")
-    eq(lines[#lines - 1]:match("^  … %d+ more lines$") ~= nil, true)
+    eq(lines[#lines - 2], "+new 50")
   end)
 end)
 
@@ -258,14 +329,14 @@ describe("permission with the built-in picker", function()
     child.lua(
       [[local seen, options, too_soon_ms = ...
       vim.api.nvim_list_uis = function() return { {} } end -- keys come from the spec
-      local inputlist = vim.fn.inputlist
-      vim.fn.inputlist = function(...)
+      local input = vim.fn.input
+      vim.fn.input = function(...)
         vim.fn.writefile({ "x" }, seen, "a")
-        return inputlist(...)
+        return input(...)
       end
       _G.answers = {}
       local permission = require("hermes.permission")
-      permission.too_soon_ms = too_soon_ms
+      require("hermes.dialog").too_soon_ms = too_soon_ms
       function _G.Ask()
         local call = { title = "Edit it", kind = "edit" }
         local data = { requestId = "a", agent = "demo", options = options, toolCall = call }
@@ -303,7 +374,7 @@ describe("permission with the built-in picker", function()
   end)
 
   it("takes an approval that comes later", function()
-    child.lua("require('hermes.permission').too_soon_ms = 0")
+    child.lua("require('hermes.dialog').too_soon_ms = 0")
     child.lua_notify("Ask()")
     type_at(1, "3<CR>")
     eq(answers(), { "yes" })

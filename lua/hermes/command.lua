@@ -152,6 +152,13 @@ local subcommands = {
     end,
     complete = first_session,
   },
+  respond = {
+    run = function()
+      if require("hermes.questions").open() == 0 then
+        say("nothing waits for your answer")
+      end
+    end,
+  },
   status = { run = status },
   log = {
     run = function()

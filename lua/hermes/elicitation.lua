@@ -2,24 +2,70 @@
 ---or shows the address of a page. Whatever is dismissed counts as cancelled.
 local M = {}
 
+local dialog = require("hermes.dialog")
+local questions = require("hermes.questions")
 local text = require("hermes.text")
 
-local open = {} ---@type table<string, boolean> by request id
+---@class hermes.elicitation.Question
+---@field data table of FormElicitation or UrlElicitation
+---@field answer fun(value: any)
+---@field step fun() asks for what is needed next
+---@field choice? hermes.Choice on the screen
+---@field reading? table the text that is being typed
+---@field over? boolean the answer is known or no longer wanted
 
----@param id string
----@return boolean
-local function wanted(id)
-  return open[id] == true
+---@param question hermes.elicitation.Question
+---@param value table
+local function settle(question, value)
+  if not question.over then
+    questions.remove(question.data.requestId)
+    question.answer(value)
+  end
 end
 
----@param id string
----@param answer fun(value: any)
----@param value any
-local function settle(id, answer, value)
-  if wanted(id) then
-    open[id] = nil
-    answer(value)
+---Goes on to another step, which waits for free hands like a question of its own.
+---@param question hermes.elicitation.Question
+---@param step fun()
+local function go_on(question, step)
+  question.step = step
+  questions.again(question.data.requestId)
+end
+
+---@param question hermes.elicitation.Question
+---@param choice { facts: hermes.Fact[], items: any[], label: fun(item: any): string }
+---@param prompt string
+---@param refuses fun(item: any): boolean
+---@param chosen fun(item: any?)
+local function choose(question, choice, prompt, refuses, chosen)
+  local same = question.choice
+  if not same or same.over then
+    question.choice = vim.tbl_extend("force", choice, {
+      agent = question.data.agent or "agent",
+      prompt = prompt,
+      kind = "hermes_elicitation",
+      refuses = refuses,
+      chosen = chosen,
+      again = function()
+        questions.again(question.data.requestId)
+      end,
+    })
   end
+  dialog.choose(question.choice)
+end
+
+---What a form is for, beside one of its fields.
+---@param question hermes.elicitation.Question
+---@param prompt string
+---@return hermes.Fact[]
+local function about(question, prompt)
+  return {
+    { name = "message", value = tostring(question.data.message or ""), rows = 10 },
+    { name = "field", value = prompt },
+  }
+end
+
+local function never()
+  return false
 end
 
 ---The values a property offers, with their titles.
@@ -80,28 +126,49 @@ end
 ---Ask for one value. The default stands in the prompt and an empty answer takes
 ---it. It is not put on the line for the user to edit: Neovim would process it
 ---as typed keys, and so might other implementations of |vim.ui.input()|.
+---@param question hermes.elicitation.Question
 ---@param property table
 ---@param prompt string
 ---@param required boolean
 ---@param done fun(ok: boolean, value: any) ok is false when it was dismissed
-local function ask_value(property, prompt, required, done)
+local function ask_value(question, property, prompt, required, done)
   local list = choices(property)
   if list then
-    vim.ui.select(list, {
-      prompt = prompt,
-      format_item = function(item)
-        return text.line(tostring(item.title), 100)
-      end,
-    }, function(item)
-      done(item ~= nil, item and item.value)
-    end)
+    choose(
+      question,
+      {
+        facts = about(question, prompt),
+        items = list,
+        label = function(item)
+          return text.line(tostring(item.title), 100)
+        end,
+      },
+      prompt,
+      never,
+      function(item)
+        done(item ~= nil, item and item.value)
+      end
+    )
     return
   end
   local default = default_of(property)
   local hint = default ~= nil and (" (default: %s)"):format(text.line(default, 100)) or ""
-  vim.ui.input({ prompt = prompt .. hint .. ": " }, function(typed)
+  local function ask_again(with)
+    go_on(question, function()
+      ask_value(question, property, with, required, done)
+    end)
+  end
+  local this = {}
+  question.reading = this
+  dialog.input(question, prompt .. hint .. ": ", function(typed, too_soon)
+    if question.over or question.reading ~= this then
+      return
+    end
+    question.reading = nil
     if not typed then
       return done(false)
+    elseif too_soon then
+      return ask_again(prompt)
     elseif typed == "" and default ~= nil then
       return done(true, default)
     elseif typed == "" and not required then
@@ -109,42 +176,80 @@ local function ask_value(property, prompt, required, done)
     end
     local value, err = parse(property, typed)
     if err then
-      return vim.schedule(function()
-        ask_value(property, ("%s (%s)"):format(prompt, err), required, done)
-      end)
+      return ask_again(("%s (%s)"):format(prompt, err))
     end
     done(true, value)
   end)
 end
 
 ---Ask for any number of the values a list offers.
-local function ask_list(property, prompt, done)
+---@param question hermes.elicitation.Question
+---@param property table
+---@param prompt string
+---@param done fun(ok: boolean, value: any)
+local function ask_list(question, property, prompt, done)
   local left, picked = choices(property.items or {}) or {}, {}
   local finished = { title = "done" }
   local function again()
-    local items = vim.list_extend({ finished }, left)
-    vim.ui.select(items, {
-      prompt = ("%s (%d chosen)"):format(prompt, #picked),
-      format_item = function(item)
-        return text.line(tostring(item.title), 100)
-      end,
-    }, function(item)
-      if not item then
-        return done(false)
-      elseif item == finished then
-        return done(true, picked)
+    local so_far = ("%s (%d chosen)"):format(prompt, #picked)
+    choose(
+      question,
+      {
+        facts = about(question, so_far),
+        items = vim.list_extend({ finished }, left),
+        label = function(item)
+          return text.line(tostring(item.title), 100)
+        end,
+      },
+      so_far,
+      never,
+      function(item)
+        if not item then
+          return done(false)
+        elseif item == finished then
+          return done(true, picked)
+        end
+        picked[#picked + 1] = item.value
+        left = vim.tbl_filter(function(other)
+          return other ~= item
+        end, left)
+        go_on(question, again)
       end
-      picked[#picked + 1] = item.value
-      left = vim.tbl_filter(function(other)
-        return other ~= item
-      end, left)
-      vim.schedule(again)
-    end)
+    )
   end
   again()
 end
 
-local function ask_form(data, answer)
+---A form without fields asks for a plain yes.
+---@param question hermes.elicitation.Question
+---@return fun() step
+local function confirm(question)
+  return function()
+    local prompt = text.line(question.data.message or "", 80)
+    choose(
+      question,
+      {
+        facts = { { name = "message", value = tostring(question.data.message or ""), rows = 10 } },
+        items = { "Decline", "Accept" },
+        label = tostring,
+      },
+      prompt,
+      function(item)
+        return item == "Decline"
+      end,
+      function(item)
+        local action = item and item:lower() or "cancel"
+        local content = action == "accept" and vim.empty_dict() or nil
+        settle(question, { action = action, content = content })
+      end
+    )
+  end
+end
+
+---@param question hermes.elicitation.Question
+---@return fun() step
+local function fill_in(question)
+  local data = question.data
   local schema = data.requestedSchema or {}
   local required = {}
   for _, name in ipairs(schema.required or {}) do
@@ -157,13 +262,14 @@ local function ask_form(data, answer)
     end
     return a < b
   end)
+  if #names == 0 then
+    return confirm(question)
+  end
   local content = vim.empty_dict()
   local function field(i)
     local name = names[i]
-    if not wanted(data.requestId) then
-      return
-    elseif not name then
-      return settle(data.requestId, answer, { action = "accept", content = content })
+    if not name then
+      return settle(question, { action = "accept", content = content })
     end
     local property = schema.properties[name]
     local prompt = ("%s: %s"):format(
@@ -172,71 +278,104 @@ local function ask_form(data, answer)
     )
     local function done(ok, value)
       if not ok then
-        return settle(data.requestId, answer, { action = "cancel" })
+        return settle(question, { action = "cancel" })
       end
       content[name] = value
-      vim.schedule(function()
+      if not names[i + 1] then
+        return field(i + 1)
+      end
+      go_on(question, function()
         field(i + 1)
       end)
     end
     if property.type == "array" then
-      ask_list(property, prompt, done)
+      ask_list(question, property, prompt, done)
     else
-      ask_value(property, prompt, required[name] or false, done)
+      ask_value(question, property, prompt, required[name] or false, done)
     end
   end
-  field(1)
+  return function()
+    field(1)
+  end
 end
 
----Only pages of the web are opened, and only after a look at the address.
-local function ask_url(data, answer)
-  local url = tostring(data.url)
-  if not url:find("^https?://[^%s%c]+$") then
-    require("hermes.log").notify(
-      vim.log.levels.WARN,
-      ("%s asked to open %s, which is no web page"):format(data.agent, text.line(url, 200))
-    )
-    return settle(data.requestId, answer, { action = "decline" })
+---Opens a page after a look at its address.
+---@param question hermes.elicitation.Question
+---@return fun() step
+local function visit(question)
+  local data = question.data
+  local url, host = tostring(data.url), data.host or ""
+  local facts = { { name = "URL", value = url, decides = true } }
+  if host ~= "" then -- mail has none
+    table.insert(facts, 1, { name = "Host", value = host, decides = true })
   end
-  vim.ui.select({ "Open it", "Decline" }, {
-    prompt = ("%s wants you to visit %s: %s"):format(
-      text.line(data.agent, 40),
-      text.line(url, 300),
-      text.line(data.message or "", 80)
-    ),
-  }, function(choice)
-    if choice == "Open it" then
-      vim.ui.open(url)
-      settle(data.requestId, answer, { action = "accept" })
-    else
-      settle(data.requestId, answer, { action = choice and "decline" or "cancel" })
-    end
-  end)
+  facts[#facts + 1] = { name = "message", value = tostring(data.message or "") }
+  local prompt = ("%s wants you to visit %s: %s"):format(
+    text.line(data.agent, 40),
+    host ~= "" and text.line(host, 300) or "an address",
+    require("hermes.facts").line({ value = url }, 200)
+  )
+  return function()
+    choose(
+      question,
+      { facts = facts, items = { "Decline", "Open it" }, label = tostring },
+      prompt,
+      function(item)
+        return item == "Decline"
+      end,
+      function(item)
+        if item ~= "Open it" then
+          return settle(question, { action = item and "decline" or "cancel" })
+        end
+        local ok, _, problem = pcall(vim.ui.open, url)
+        problem = not ok and "it raised an error" or problem
+        if problem then
+          require("hermes.log").notify(
+            vim.log.levels.ERROR,
+            ("the page cannot be opened: %s"):format(text.line(problem, 200))
+          )
+        end
+        settle(question, { action = problem and "cancel" or "accept" })
+      end
+    )
+  end
 end
 
 ---Ask the user.
 ---@param data table data of FormElicitation or UrlElicitation
 ---@param answer fun(value: any) called once at most
 function M.ask(data, answer)
-  open[data.requestId] = true
-  if
-    #vim.api.nvim_list_uis() == 0
-    and debug.getinfo(vim.ui.select, "S").source:find("vim/ui.lua", 1, true)
-  then
-    return settle(data.requestId, answer, { action = "cancel" }) -- nobody is there
-  elseif data.mode == "form" then
-    ask_form(data, answer)
-  elseif data.mode == "url" then
-    ask_url(data, answer)
-  else
-    settle(data.requestId, answer, { action = "cancel" })
+  local steps = { form = fill_in, url = visit }
+  if not steps[data.mode] then
+    return answer({ action = "cancel" })
+  elseif data.mode == "url" and not tostring(data.url):find("^https?://[^%s%c]+$") then
+    return answer({ action = "decline" })
   end
+  local question = { data = data, answer = answer } ---@type hermes.elicitation.Question
+  question.step = steps[data.mode](question)
+  questions.add({
+    id = data.requestId,
+    agent = data.agent or "agent",
+    ask = function()
+      question.step()
+    end,
+    close = function()
+      question.over = true
+      if question.choice then
+        dialog.close(question.choice)
+      end
+      dialog.stop_reading(question)
+    end,
+    expire = function()
+      answer({ action = "cancel" })
+    end,
+  })
 end
 
 ---Take a question back. Its answer function is not called any more.
 ---@param request_id string
 function M.withdraw(request_id)
-  open[request_id] = nil
+  questions.remove(request_id)
 end
 
 return M

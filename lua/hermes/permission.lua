@@ -1,8 +1,7 @@
---- The default answer to PermissionRequest: asks the user through
---- |vim.ui.select()|, one question at a time.
+--- The default answer to PermissionRequest: asks the user.
 ---
---- A window beside the question shows what the agent wants to do, taken from
---- the arguments of the tool call and not from its title alone. Nothing is
+--- The question shows what the agent wants to do, taken from the arguments of the
+--- tool call; its title is the agent's word and stands behind them. Nothing is
 --- allowed by default: a question that is dismissed, that cannot be shown or
 --- that nobody answers in time counts as cancelled.
 
@@ -10,26 +9,15 @@ local text = require("hermes.text")
 
 local M = {}
 
---- After this many milliseconds an unanswered question counts as cancelled.
-M.timeout_ms = 30 * 60 * 1000
+--- Most lines of one diff that are shown beside the question.
+M.max_diff_lines = 20
 
---- The built-in |vim.ui.select()| reads keys that were typed before it was
---- visible. An approval that comes sooner than this many milliseconds is asked
---- for again.
-M.too_soon_ms = 500
-
---- Most lines of one diff, and most bytes of one argument, that are shown.
-M.max_diff_lines, M.max_argument = 20, 2000
-
----@class hermes.permission.Question
----@field data table
----@field answer fun(option_id: string)
----@field done? boolean
----@field window? integer
----@field timer? uv.uv_timer_t
-
----@type hermes.permission.Question[] the first one is visible
-local queue = {}
+-- What the diffs of one question may cost: lines and bytes that are compared.
+local max_compared_lines, max_compared_bytes = 20000, 1024 * 1024
+-- Most arguments that are shown one by one.
+local max_arguments = 500
+-- Most lines of a diff that are shown when everything is.
+local max_lines = 1000
 
 local kinds = {
   allow_once = "allow once",
@@ -47,62 +35,115 @@ end
 
 ---@param option table
 ---@return boolean
-local function allows(option)
-  return option.kind ~= "reject_once" and option.kind ~= "reject_always"
+local function refuses(option)
+  return option.kind == "reject_once" or option.kind == "reject_always"
 end
 
 --- Rejections first: many pickers start on the first entry.
 ---@param options table[]
 ---@return table[]
 local function in_order(options)
-  local ordered = vim.tbl_filter(function(option)
-    return not allows(option)
-  end, options)
-  return vim.list_extend(ordered, vim.tbl_filter(allows, options))
+  local ordered = vim.tbl_filter(refuses, options)
+  return vim.list_extend(
+    ordered,
+    vim.tbl_filter(function(option)
+      return not refuses(option)
+    end, options)
+  )
 end
 
---- A named argument, wrapped, complete up to a limit that is stated.
----@param lines string[]
----@param name string
+--- An argument as one text: words are quoted as a shell wants them.
 ---@param value any
-local function add(lines, name, value)
-  if type(value) == "table" then
-    local strings = vim.islist(value)
-      and vim.iter(value):all(function(v)
-        return type(v) == "string"
-      end)
-    value = strings and table.concat(vim.tbl_map(vim.fn.shellescape, value), " ")
-      or vim.json.encode(value)
+---@return string
+local function as_text(value)
+  if type(value) ~= "table" then
+    return tostring(value)
   end
-  value = tostring(value)
-  local shown = value:sub(1, M.max_argument)
-  for i, line in ipairs(text.lines(shown)) do
-    lines[#lines + 1] = (i == 1 and name .. ": " or "  ") .. line
+  local strings = vim.islist(value)
+    and vim.iter(value):all(function(v)
+      return type(v) == "string"
+    end)
+  if not strings then
+    return vim.json.encode(value)
   end
-  if #shown < #value then
-    lines[#lines + 1] = ("  … %d more bytes"):format(#value - #shown)
+  return table.concat(
+    vim.tbl_map(function(word)
+      return "'" .. word:gsub("'", [['\'']]) .. "'"
+    end, value),
+    " "
+  )
+end
+
+-- The arguments that say what runs, in the order they are shown, without "_",
+-- "-" and capitals.
+local leading = {
+  command = 1,
+  cmd = 1,
+  commandline = 1,
+  script = 1,
+  args = 2,
+  arguments = 2,
+  argv = 2,
+  program = 3,
+  shell = 4,
+  cwd = 5,
+  workdir = 5,
+  workingdirectory = 5,
+  directory = 5,
+  env = 6,
+  environment = 6,
+}
+
+-- Parts of the names of arguments that say where something is done.
+local places = { "path", "file", "dir", "folder", "url", "uri", "source", "dest", "target" }
+
+-- Kinds of tool calls that say what is done. In all others any argument can.
+local telling = { read = true, edit = true, search = true, fetch = true, think = true }
+
+---@param name any
+---@return integer? order of an argument that decides, nil for the others
+local function rank(name, kind)
+  local plain = tostring(name):lower():gsub("[_%-]", "")
+  if leading[plain] then
+    return leading[plain]
+  elseif not telling[kind] then
+    return 8
+  end
+  for _, part in ipairs(places) do
+    if plain:find(part, 1, true) then
+      return 7
+    end
   end
 end
 
----@param lines string[]
----@param diff table
-local function add_diff(lines, diff)
-  lines[#lines + 1] = (diff.oldText and "change " or "create ") .. text.line(diff.path)
-  local changes = require("hermes.diff").unified(diff.oldText or "", diff.newText or "")
-  if not changes then
-    lines[#lines + 1] = ("  … too large to compare (%d bytes)"):format(#diff.newText)
-    return
+--- The arguments of a tool call as facts: those that decide, and the others.
+---@param call table
+---@return hermes.Fact[] deciding
+---@return hermes.Fact[] others
+local function arguments(call)
+  local input = call.rawInput
+  if type(input) ~= "table" or (vim.islist(input) and #input > 0) then
+    return input ~= nil and { { name = "input", value = as_text(input), decides = true } } or {}, {}
   end
-  for i = 1, math.min(#changes, M.max_diff_lines) do
-    lines[#lines + 1] = text.line(changes[i])
+  local names = vim.tbl_keys(input)
+  if #names > max_arguments then
+    return { { name = "arguments", value = as_text(input), decides = true } }, {}
   end
-  if #changes > M.max_diff_lines then
-    lines[#lines + 1] = ("  … %d more lines"):format(#changes - M.max_diff_lines)
+  table.sort(names, function(a, b)
+    local at, bt = rank(a, call.kind) or 9, rank(b, call.kind) or 9
+    return at < bt or (at == bt and tostring(a) < tostring(b))
+  end)
+  local deciding, others = {}, {}
+  for _, name in ipairs(names) do
+    local decides = rank(name, call.kind) ~= nil
+    table.insert(decides and deciding or others, {
+      name = text.line(name, 60),
+      value = as_text(input[name]),
+      decides = decides,
+    })
   end
+  return deciding, others
 end
-
--- Arguments that are shown before the others.
-local leading = { command = 1, args = 2, cwd = 3 }
 
 --- The tool call in question: what the question says, over what was said before.
 ---@param data table
@@ -115,178 +156,105 @@ local function tool_call(data)
   return known and vim.tbl_extend("force", known, call) or call
 end
 
---- What the agent asks to do, as lines that are safe to show.
----@param data table data of PermissionRequest
----@return string[]
-function M.details(data)
-  local call = tool_call(data)
-  local lines = { "kind: " .. text.line(call.kind or "unknown", 40) }
-  if call.title then
-    add(lines, "title", call.title)
+---@param s string
+---@return integer
+local function line_count(s)
+  local breaks = select(2, s:gsub("\n", ""))
+  return breaks + (s:sub(-1) ~= "\n" and s ~= "" and 1 or 0)
+end
+
+--- The change that a diff makes.
+---@param diff table
+---@param budget { lines: integer, bytes: integer } what comparing may still cost
+---@return hermes.Fact
+local function change(diff, budget)
+  local old, new = diff.oldText or "", diff.newText or ""
+  local lines = { line_count(old), line_count(new) }
+  budget.lines, budget.bytes = budget.lines - lines[1] - lines[2], budget.bytes - #old - #new
+  local shown
+  if budget.lines < 0 or budget.bytes < 0 then
+    shown = { ("  … too large to compare: %d lines before, %d after"):format(unpack(lines)) }
+  else
+    shown = require("hermes.diff").unified(old, new) or {}
+    if #shown > max_lines then
+      local more = #shown - max_lines
+      shown = vim.list_slice(shown, 1, max_lines)
+      shown[#shown + 1] = ("  … %d more lines"):format(more)
+    end
   end
+  table.insert(
+    shown,
+    1,
+    (diff.oldText and "change " or "create ") .. text.line(diff.path or "no path")
+  )
+  return { list = shown, rows = M.max_diff_lines + 1 }
+end
+
+--- What the agent asks to do: what runs and where, which files change, then what
+--- the agent says about it.
+---@param data table data of PermissionRequest
+---@return hermes.Fact[]
+local function facts(data)
+  local call = tool_call(data)
+  local deciding, others = arguments(call)
+  local paths, changed, contents = {}, {}, {}
   for _, location in ipairs(call.locations or {}) do
     local at = location.line and (":%d"):format(location.line) or ""
-    add(lines, "path", location.path .. at)
+    paths[#paths + 1] = (location.path or "a place without a path") .. at
   end
-  local input = call.rawInput
-  if type(input) == "table" and not vim.islist(input) then
-    local names = vim.tbl_keys(input)
-    table.sort(names, function(a, b)
-      local at, bt = leading[a] or 9, leading[b] or 9
-      return at < bt or (at == bt and a < b)
-    end)
-    for _, name in ipairs(names) do
-      add(lines, text.line(name, 60), input[name])
-    end
-  elseif input ~= nil then
-    add(lines, "input", input)
-  end
+  local budget = { lines = max_compared_lines, bytes = max_compared_bytes }
   for _, content in ipairs(call.content or {}) do
     if content.type == "diff" then
-      add_diff(lines, content)
+      changed[#changed + 1] = content.path or "a file without a path"
+      contents[#contents + 1] = change(content, budget)
     elseif content.type == "content" and content.content and content.content.text then
-      vim.list_extend(lines, text.lines(content.content.text, M.max_diff_lines))
+      contents[#contents + 1] = { value = content.content.text, rows = M.max_diff_lines }
     end
   end
-  return lines
+  local list = deciding
+  if data.truncated then
+    local lost = ("%s bytes, too large for the editor"):format(tostring(data.truncated.bytes))
+    list[#list + 1] = { name = "missing", value = lost, decides = true, lost = true }
+  end
+  if #changed > 0 then
+    list[#list + 1] = { name = "changes", list = changed, decides = true }
+  end
+  if #paths > 0 then
+    list[#list + 1] = { name = "path", list = paths, decides = true }
+  end
+  list[#list + 1] = { name = "kind", value = text.line(call.kind or "unknown", 40) }
+  if call.title then
+    list[#list + 1] = { name = "title", value = call.title }
+  end
+  vim.list_extend(list, others)
+  return vim.list_extend(list, contents)
 end
 
----@param lines string[]
----@return integer? window nil where no window can be opened now
-local function open_details(lines)
-  local buf = vim.api.nvim_create_buf(false, true)
-  vim.bo[buf].bufhidden = "wipe"
-  local ok, window = pcall(function()
-    vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
-    vim.bo[buf].syntax = "diff"
-    local width = 20
-    for _, line in ipairs(lines) do
-      width = math.max(width, vim.fn.strdisplaywidth(line))
-    end
-    return vim.api.nvim_open_win(buf, false, {
-      relative = "editor",
-      row = 0,
-      col = vim.o.columns,
-      anchor = "NE",
-      width = math.min(width, math.max(20, math.floor(vim.o.columns * 0.6))),
-      height = math.max(1, math.min(#lines, math.floor(vim.o.lines * 0.5))),
-      style = "minimal",
-      border = "rounded",
-      focusable = true,
-      zindex = 40, -- below the floats of pickers
-      noautocmd = true,
-    })
-  end)
-  if not ok then
-    pcall(vim.api.nvim_buf_delete, buf, { force = true })
-    return nil
-  end
-  vim.wo[window].wrap = true
-  vim.cmd.redraw()
-  return window
+--- What the agent asks to do, as lines that are safe to show.
+---@param data table data of PermissionRequest
+---@param width? integer cells of a line, by default 100
+---@return string[]
+function M.details(data, width)
+  return (require("hermes.facts").all(facts(data), width or 100))
 end
 
-local show
-
---- Takes a question away, answered or not, and goes on to the next one.
----@param question hermes.permission.Question
-local function finish(question)
-  question.done = true
-  if question.timer then
-    question.timer:stop()
-    question.timer:close()
-    question.timer = nil
-  end
-  if question.window then
-    pcall(vim.api.nvim_win_close, question.window, true)
-    question.window = nil
-  end
-  for i, other in ipairs(queue) do
-    if other == question then
-      table.remove(queue, i)
-      if i == 1 and queue[1] then
-        vim.schedule(show)
-      end
-      return
-    end
-  end
-end
-
----@param question hermes.permission.Question
----@param option_id string "" for cancelled
-local function settle(question, option_id)
-  if not question.done then
-    finish(question)
-    question.answer(option_id)
-  end
-end
-
---- True where a question would end up in the middle of something else.
----@return boolean
-local function busy()
-  local mode = vim.api.nvim_get_mode()
-  return mode.blocking or mode.mode:find("^[cr!]") ~= nil or vim.fn.getcmdwintype() ~= ""
-end
-
----@return boolean
-local function is_builtin_select()
-  return debug.getinfo(vim.ui.select, "S").source:find("vim/ui.lua", 1, true) ~= nil
-end
-
---- Shows the first question of the queue; again, when its picker went away
---- without an answer.
-function show()
-  local question = queue[1]
-  if not question or question.done then
-    return
-  elseif busy() then
-    vim.defer_fn(show, 200)
-    return
-  end
-  local builtin = is_builtin_select()
-  if builtin and #vim.api.nvim_list_uis() == 0 then
-    vim.notify("hermes: permission denied, nobody can be asked", vim.log.levels.WARN)
-    return settle(question, "")
-  end
-  local data = question.data
-  local options = in_order(data.options)
+--- One line for pickers: the fact that says most, then the title.
+---@param data table
+---@param list hermes.Fact[]
+---@return string
+local function headline(data, list)
   local call = tool_call(data)
-  if not question.window then
-    question.window = open_details(M.details(data))
+  local agent = text.line(data.agent or "agent", 40)
+  local title = text.line(call.title or call.kind or "tool call", 100)
+  local first = list[1]
+  if not first.decides then
+    return ("%s: %s?"):format(agent, title)
   end
-  local shown_at = vim.uv.hrtime()
-  local function chosen(item, index)
-    if question.done then
-      return
-    end
-    local option = nil
-    for i, candidate in ipairs(options) do
-      if item ~= nil and (item == candidate or (index == i and item == label(candidate))) then
-        option = candidate
-      end
-    end
-    local elapsed_ms = (vim.uv.hrtime() - shown_at) / 1e6
-    if option and allows(option) and builtin and elapsed_ms < M.too_soon_ms then
-      vim.schedule(show)
-      return
-    end
-    settle(question, option and option.optionId or "")
+  local second = list[2] and leading[list[2].name] == leading.args and list[2].value
+  if leading[first.name] == leading.command and second then
+    first = { name = first.name, value = first.value .. " " .. second }
   end
-  local ok, problem = pcall(vim.ui.select, options, {
-    prompt = ("%s: %s?"):format(
-      text.line(data.agent or "agent", 40),
-      text.line(call.title or call.kind or "tool call", 100)
-    ),
-    kind = "hermes_permission",
-    format_item = label,
-  }, chosen)
-  if not ok then
-    vim.notify(
-      "hermes: permission denied, vim.ui.select: " .. text.line(problem),
-      vim.log.levels.WARN
-    )
-    settle(question, "")
-  end
+  return ("%s asks: %s (%s)"):format(agent, require("hermes.facts").line(first, 60), title)
 end
 
 --- Asks the user. Questions wait for each other in the order they came.
@@ -296,38 +264,45 @@ function M.ask(data, answer)
   if type(data.options) ~= "table" or #data.options == 0 then
     return answer("")
   end
-  local question = { data = data, answer = answer }
-  question.timer = vim.uv.new_timer()
-  question.timer:start(
-    M.timeout_ms,
-    0,
-    vim.schedule_wrap(function()
-      settle(question, "")
-    end)
-  )
-  queue[#queue + 1] = question
-  if #queue == 1 then
-    vim.schedule(show)
-  end
+  local questions, dialog = require("hermes.questions"), require("hermes.dialog")
+  local list = facts(data) -- as of now: later updates change nothing of the question
+  local id = data.requestId
+  local choice = {
+    agent = data.agent or "agent",
+    facts = list,
+    items = in_order(data.options),
+    label = label,
+    refuses = refuses,
+    prompt = headline(data, list),
+    kind = "hermes_permission",
+    chosen = function(option)
+      questions.remove(id)
+      answer(option and option.optionId or "")
+    end,
+    again = function()
+      questions.again(id)
+    end,
+  }
+  questions.add({
+    id = id,
+    agent = choice.agent,
+    ask = function()
+      dialog.choose(choice)
+    end,
+    close = function()
+      dialog.close(choice)
+    end,
+    expire = function()
+      answer("")
+    end,
+  })
 end
 
 --- Takes a question back, for instance because the turn was cancelled. Its
 --- answer function is not called any more.
 ---@param request_id string
 function M.withdraw(request_id)
-  for _, question in ipairs(queue) do
-    if question.data.requestId == request_id then
-      return finish(question)
-    end
-  end
-end
-
---- Shows the current question again, for instance after its picker was closed
---- by something that never called back.
----@return integer waiting number of questions without an answer
-function M.show()
-  vim.schedule(show)
-  return #queue
+  require("hermes.questions").remove(request_id)
 end
 
 return M

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -90,7 +91,7 @@ func (a *hostile) text(session string, round int) func(slot) string {
 		case name == "command" && further:
 			return "echo"
 		case name == "url" && further:
-			return "https://agent.example/" + v
+			return "https://agent.example/" + url.PathEscape(v)
 		}
 		return v
 	}
@@ -186,12 +187,12 @@ func (a *hostile) play(ctx context.Context, session, scene string) error {
 		}
 	case "pages":
 		for i, v := range vectors {
-			url := "https://agent.example/" + v
+			link := "https://agent.example/" + v
 			if i%2 == 0 {
-				url = "https://agent.example/"
+				link = "https://agent.example/"
 			}
 			a.ask(ctx, acp.MethodElicitationCreate, encode(map[string]any{
-				"sessionId": session, "mode": "url", "elicitationId": v, "url": url, "message": v,
+				"sessionId": session, "mode": "url", "elicitationId": v, "url": link, "message": v,
 			}))
 		}
 	default:

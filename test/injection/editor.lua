@@ -237,6 +237,9 @@ function editor.snapshot()
   for c in ('"0123456789abcdefghijklmnopqrstuvwxyz-./:'):gmatch(".") do
     registers[c] = vim.fn.getreg(c)
   end
+  -- The user leaves insert mode for a question and comes back: what was inserted
+  -- last are the user's words, or nothing.
+  registers["."] = vim.trim(registers["."]:gsub("my words", ""))
   local first = settings.place == "chat" and -2 or 0 -- of a chat, the line that the user types on
   local maps = 0
   for _, mode in ipairs({ "n", "i", "c", "t", "v" }) do

@@ -191,7 +191,7 @@ func answer(name, prompt string, dismiss bool) string {
 		return "<Esc>"
 	case name == "input":
 		return "<CR>"
-	case strings.Contains(prompt, "Open it"), strings.Contains(prompt, "(0 chosen)"):
+	case strings.Contains(prompt, "Open it"), strings.Contains(prompt, "(0 chosen)") && strings.Contains(prompt, "\n2: "):
 		return "2<CR>"
 	}
 	return "1<CR>"
@@ -432,6 +432,7 @@ var unheard = map[slot]string{
 	"TerminalOutputRequest.sessionId":      theSession,
 	"WaitForTerminalExitRequest.sessionId": theSession,
 	"WriteTextFileRequest.sessionId":       theSession,
+	"ElicitationUrlMode.url":               "the host lets only links through, in plain ASCII",
 	"ElicitationRequestScope.requestId":    "Hermes' own id of the question is in its place",
 }
 

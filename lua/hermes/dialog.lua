@@ -1,0 +1,381 @@
+--- Lets the user choose an answer beside the facts that decide it. What allows
+--- something is offered only once all of these facts were on the screen.
+---
+--- The answer is read here unless |vim.ui.select()| was replaced. The built-in
+--- one takes the first digits of whatever is typed for an answer.
+
+local facts = require("hermes.facts")
+local questions = require("hermes.questions")
+local text = require("hermes.text")
+
+local M = {}
+
+--- What is typed sooner than this many milliseconds after a question came up
+--- was meant for something else, and allows nothing.
+M.too_soon_ms = 500
+
+---@class hermes.Choice
+---@field agent string
+---@field facts hermes.Fact[]
+---@field items any[]
+---@field label fun(item: any): string
+---@field refuses fun(item: any): boolean whether the item gives nothing away
+---@field prompt string for pickers of the user's own
+---@field kind string for pickers of the user's own
+---@field chosen fun(item: any?) called once; nil when the question was dismissed
+---@field again fun() has the question asked again, by choose()
+---@field seen? boolean all deciding facts were on the screen
+---@field window? integer with the facts
+---@field view? integer window with all of the facts
+---@field over? boolean the answer is known or no longer wanted
+
+local show_all = {} -- the item that shows all facts
+local reader ---@type table? for whom a line is being read
+
+---@param name "select"|"input"
+---@return boolean
+local function is_builtin(name)
+  return debug.getinfo(vim.ui[name], "S").source:find("vim/ui.lua", 1, true) ~= nil
+end
+
+---@param window? integer
+local function close_window(window)
+  if window then
+    pcall(vim.api.nvim_win_close, window, true)
+  end
+end
+
+---@param lines string[]
+---@param enter boolean
+---@param config table for nvim_open_win
+---@return integer? window nil where no window can be opened now
+local function open_window(lines, enter, config)
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "wipe"
+  local ok, window = pcall(function()
+    vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+    vim.bo[buf].syntax = "diff"
+    vim.bo[buf].modifiable = false
+    return vim.api.nvim_open_win(
+      buf,
+      enter,
+      vim.tbl_extend("force", {
+        relative = "editor",
+        style = "minimal",
+        border = "rounded",
+        noautocmd = true,
+      }, config)
+    )
+  end)
+  if not ok then
+    pcall(vim.api.nvim_buf_delete, buf, { force = true })
+    return nil
+  end
+  vim.wo[window].wrap = false -- every line fits
+  return window
+end
+
+---@param lines string[]
+---@param least integer
+---@return integer
+local function widest(lines, least)
+  for _, line in ipairs(lines) do
+    least = math.max(least, vim.api.nvim_strwidth(line))
+  end
+  return least
+end
+
+--- Lines and columns that a window with a border can have.
+---@return integer lines
+---@return integer columns
+local function room()
+  return math.max(1, vim.o.lines - math.max(1, vim.o.cmdheight) - 2), math.max(1, vim.o.columns - 4)
+end
+
+--- Shows the facts, with the lines `below` under them, in a window of its own.
+---@param choice hermes.Choice
+---@param height integer for the facts
+---@param below fun(hidden: boolean): string[]
+---@return boolean hidden whether part of a deciding fact is not on the screen
+local function show_facts(choice, height, below)
+  local _, columns = room()
+  local lines, hidden = facts.fit(choice.facts, columns, height)
+  local foot = below(hidden)
+  lines = vim.list_extend(lines, foot)
+  close_window(choice.window)
+  choice.window = open_window(lines, false, {
+    row = 0,
+    col = vim.o.columns,
+    anchor = "NE",
+    width = math.min(columns, widest(lines, 20)),
+    height = math.max(1, #lines),
+    focusable = true,
+    title = (" %s asks "):format(text.line(choice.agent, 40)),
+    zindex = 190, -- above the floats of pickers: what decides must be seen
+  })
+  vim.cmd.redraw()
+  return hidden or not choice.window
+end
+
+--- The items that may be chosen while deciding facts are hidden.
+---@param choice hermes.Choice
+---@return any[]
+local function offered(choice, hidden)
+  if not hidden or choice.seen then
+    return choice.items
+  end
+  local items = vim.tbl_filter(choice.refuses, choice.items)
+  items[#items + 1] = show_all
+  return items
+end
+
+---@param choice hermes.Choice
+---@param item any
+---@return string
+local function label(choice, item)
+  return item == show_all and "Show everything first" or choice.label(item)
+end
+
+---@param choice hermes.Choice
+---@param item any? nil for dismissed
+local function finish(choice, item)
+  if not choice.over then
+    M.close(choice)
+    choice.chosen(item)
+  end
+end
+
+--- Opens all facts in a window that scrolls. When it closes the question is asked
+--- again, with all its items if the end of the facts was on the screen.
+---@param choice hermes.Choice
+local function show_everything(choice)
+  local height, width = room()
+  local lines, whole = facts.all(choice.facts, width)
+  if not whole then
+    table.insert(lines, 1, "This is too long to be shown whole, so it can only be refused.")
+  end
+  close_window(choice.window)
+  choice.window = nil
+  local window = open_window(lines, true, {
+    row = 0,
+    col = 0,
+    width = width,
+    height = math.min(height, #lines),
+    title = (" %s asks: q goes back to the question "):format(text.line(choice.agent, 40)),
+  })
+  if not window then
+    return finish(choice, nil)
+  end
+  choice.view = window
+  local function look()
+    if vim.api.nvim_win_is_valid(window) and vim.fn.line("w$", window) >= #lines then
+      choice.seen = choice.seen or whole
+    end
+  end
+  local buf = vim.api.nvim_win_get_buf(window)
+  vim.keymap.set("n", "q", "<Cmd>close<CR>", { buffer = buf, nowait = true })
+  local group = vim.api.nvim_create_augroup("hermes_question", { clear = true })
+  vim.api.nvim_create_autocmd({ "CursorMoved", "WinScrolled" }, { group = group, callback = look })
+  vim.api.nvim_create_autocmd("WinClosed", {
+    group = group,
+    pattern = tostring(window),
+    callback = function()
+      look()
+      vim.api.nvim_del_augroup_by_id(group)
+      choice.view = nil
+      if not choice.over then
+        choice.again()
+      end
+    end,
+  })
+  vim.cmd.redraw()
+  look()
+end
+
+---@param choice hermes.Choice
+---@param item any?
+local function take(choice, item)
+  if choice.over then
+    return
+  elseif item == show_all then
+    vim.schedule(function()
+      if not choice.over then
+        show_everything(choice)
+      end
+    end)
+  else
+    finish(choice, item)
+  end
+end
+
+--- Reads one line, and says whether its first key came too soon for an answer.
+---@param owner table
+---@param prompt string
+---@return string? line nil when it was dismissed
+---@return boolean too_soon
+local function read_line(owner, prompt)
+  local began, first = vim.uv.hrtime(), nil
+  local keys = vim.on_key(function()
+    first = first or vim.uv.hrtime()
+  end)
+  reader = owner
+  local ok, line = pcall(vim.fn.input, { prompt = prompt, cancelreturn = vim.NIL })
+  reader = nil
+  vim.on_key(nil, keys)
+  vim.cmd.redraw() -- otherwise a prompt of several lines asks to press enter
+  vim.api.nvim_echo({ { "" } }, false, {})
+  local waited_ms = ((first or vim.uv.hrtime()) - began) / 1e6
+  return ok and line ~= vim.NIL and line or nil, waited_ms < M.too_soon_ms
+end
+
+--- Reads a text, by the user's own |vim.ui.input()| if there is one.
+---@param owner table for stop_reading()
+---@param prompt string
+---@param done fun(typed: string?, too_soon: boolean) nil when it was dismissed
+function M.input(owner, prompt, done)
+  if not is_builtin("input") then
+    return vim.ui.input({ prompt = prompt }, function(typed)
+      done(typed, false)
+    end)
+  elseif questions.unattended() then
+    return done(nil, false)
+  end
+  done(read_line(owner, prompt))
+end
+
+--- Asks at the bottom of the screen. Only the number of an item is an answer;
+--- whatever else was typed is not taken for one.
+---@param choice hermes.Choice
+local function read(choice)
+  local note = ""
+  repeat
+    local height, columns = room()
+    height = math.max(1, height - math.floor(80 / (columns + 4))) -- a prompt of several lines
+    local most = math.max(2, math.floor(height / 2))
+    local items ---@type any[]
+    local size = { vim.o.lines, vim.o.columns }
+    local hidden = show_facts(
+      choice,
+      math.max(1, height - math.min(#choice.items + 1, most) - 1),
+      function(hides)
+        items = offered(choice, hides)
+        if #items > most then -- rejections come first, and the way to see more stays
+          items = vim.list_extend(vim.list_slice(items, 1, most - 1), { items[#items] })
+        end
+        local lines = { "" }
+        for i, item in ipairs(items) do
+          -- The kind of an option stands at its end and must not be cut.
+          lines[i + 1] = ("%d: %s"):format(
+            i,
+            facts.line({ value = label(choice, item) }, columns - 30)
+          )
+        end
+        return lines
+      end
+    )
+    if not choice.window then
+      return take(choice, nil)
+    elseif hidden and not choice.seen then
+      note = note .. "NOT ALL IS SHOWN. "
+    end
+    local line, too_soon = read_line(choice, note .. "Number and <Enter>, <Esc> cancels: ")
+    if choice.over then
+      return
+    elseif not line then
+      return take(choice, nil)
+    end
+    local item = line:find("^%d%d?$") and items[tonumber(line)]
+    if item == nil then
+      note = "Not one of the numbers. "
+    elseif vim.o.lines ~= size[1] or vim.o.columns ~= size[2] then
+      note = "The window has changed. "
+    elseif too_soon and item ~= show_all and not choice.refuses(item) then
+      note = "Too fast to have read it. "
+    else
+      return take(choice, item)
+    end
+  until false
+end
+
+--- Asks by the user's own picker.
+---@param choice hermes.Choice
+local function pick(choice)
+  local height = math.max(1, math.floor(vim.o.lines * 0.5))
+  local hidden = show_facts(choice, height, function()
+    return {}
+  end)
+  local items = offered(choice, hidden)
+  local unseen = hidden and not choice.seen
+  local ok, problem = pcall(vim.ui.select, items, {
+    prompt = (unseen and "NOT ALL IS SHOWN. " or "") .. choice.prompt,
+    kind = choice.kind,
+    format_item = function(item)
+      return label(choice, item)
+    end,
+  }, function(item, index)
+    local picked = nil
+    for i, candidate in ipairs(items) do
+      -- Some pickers hand the label back.
+      if
+        item ~= nil and (item == candidate or (index == i and item == label(choice, candidate)))
+      then
+        picked = candidate
+      end
+    end
+    take(choice, picked)
+  end)
+  if not ok then
+    vim.notify(
+      "hermes: answered with no, vim.ui.select: " .. text.line(problem),
+      vim.log.levels.WARN
+    )
+    take(choice, nil)
+  end
+end
+
+--- Puts a choice on the screen, again if it is there already.
+---@param choice hermes.Choice
+function M.choose(choice)
+  if is_builtin("select") and questions.unattended() then
+    local agent = text.line(choice.agent, 40)
+    vim.notify("hermes: nobody can be asked, so " .. agent .. " gets no", vim.log.levels.WARN)
+    return finish(choice, nil)
+  end
+  if choice.view then
+    vim.api.nvim_create_augroup("hermes_question", { clear = true })
+    close_window(choice.view)
+    choice.view = nil
+  end
+  if is_builtin("select") then
+    read(choice)
+  else
+    pick(choice)
+  end
+end
+
+--- Ends the line that is being read for `owner`, if any. What is typed from now
+--- on goes to the editor.
+---@param owner table
+function M.stop_reading(owner)
+  if reader == owner then
+    if vim.api.nvim_get_mode().mode:find("^c") then
+      vim.api.nvim_feedkeys("\3", "int", false)
+    end
+    vim.defer_fn(function() -- a nested command line may have ended in its place
+      M.stop_reading(owner)
+    end, 50)
+  end
+end
+
+--- Takes a choice off the screen. A picker of the user's own stays, but what is
+--- chosen there has no effect.
+---@param choice hermes.Choice
+function M.close(choice)
+  choice.over = true
+  close_window(choice.window)
+  close_window(choice.view)
+  choice.window, choice.view = nil, nil
+  M.stop_reading(choice)
+end
+
+return M

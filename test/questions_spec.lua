@@ -1,0 +1,190 @@
+-- How questions come up, are answered and go away, on a real screen.
+
+local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
+local screens = dofile(vim.fs.dirname(here) .. "/screen.lua")
+local eq = MiniTest.expect.equality
+
+describe("a question", function()
+  local screen ---@type hermes.test.Screen
+
+  before_each(function()
+    screen = screens.fresh()
+  end)
+
+  --- Time in which a question that may come up does.
+  local function a_while()
+    vim.wait(250)
+  end
+
+  it("takes nothing for an answer but a number alone", function()
+    for id, kind in pairs({ p = "permission", u = "url", f = "form" }) do
+      screen:ask(kind, id)
+      screen:wait_for_question()
+      for _, line in ipairs({ "and write 2 more tests for it", "2 more", "12", " 2", "2.", "" }) do
+        screen:type(line .. "<CR>")
+        screen:wait_for_text("Not one of the numbers")
+        eq(screen:answers(), {})
+        screen:type("x<CR>")
+      end
+      screen:type("<Esc>")
+      screen:wait_for_answers(1)
+      eq(screen:answers(), { id .. (kind == "permission" and "=" or "=cancel") })
+      screen:lua("_G.answers = {}")
+    end
+    eq(screen:lua("return opened"), {})
+  end)
+
+  it("takes no yes from keys that were typed before it could be read", function()
+    screen:lua("require('hermes.dialog').too_soon_ms = 60000")
+    for id, kind in pairs({ p = "permission", u = "url", f = "form" }) do
+      screen:ask(kind, id)
+      screen:wait_for_question()
+      screen:type("2<CR>")
+      screen:wait_for_text("Too fast to have read it")
+      eq(screen:answers(), {})
+      screen:type("<Esc>")
+      screen:wait_for_answers(1)
+      screen:lua("_G.answers = {}")
+    end
+    screen:ask("text", "t")
+    screen:wait_for_text("Who?")
+    screen:type("me<CR>")
+    a_while()
+    eq(screen:answers(), {})
+    eq(screen:mode(), "c")
+    eq(screen:lua("return opened"), {})
+  end)
+
+  it("leaves no prompt behind when what was typed did not fit on one line", function()
+    local long = ("long "):rep(100)
+    local properties = { name = { type = "string", title = long, default = long } }
+    screen:ask("text", "t", { message = long, requestedSchema = { properties = properties } })
+    screen:wait_for_mode("c")
+    screen:type(("me "):rep(100) .. "<CR>")
+    screen:wait_for_answers(1)
+    screen:ask("permission", "p")
+    screen:wait_for_question()
+    screen:type(("no number "):rep(50) .. "<CR>")
+    screen:wait_for_text("Not one of the numbers")
+    screen:type(("no number "):rep(50) .. "<Esc>")
+    screen:wait_for_answers(2)
+    a_while()
+    eq(screen:mode(), "n")
+  end)
+
+  it("comes one after the other, whatever kind it is", function()
+    screen:ask("url", "a")
+    screen:ask("permission", "b")
+    screen:ask("form", "c")
+    screen:ask("url", "d")
+    screen:wait_for_text("Host: example.com")
+    eq(screen:shows("rm -rf build"), false)
+    screen:type("2<CR>")
+    screen:wait_for_text("rm -rf build")
+    eq(screen:shows("Host:"), false)
+    screen:choose("No")
+    screen:wait_for_text("Which?")
+    screen:type("1<CR>")
+    screen:wait_for_text("Host: example.com")
+    screen:type("1<CR>")
+    screen:wait_for_answers(4)
+    eq(screen:answers(), { "a=accept", "b=no", "c=accept", "d=decline" })
+    eq(screen:lua("return opened"), { "https://example.com/x" })
+  end)
+
+  for _, kind in ipairs({ "permission", "url", "form", "text" }) do
+    it("goes away when the agent takes it back: " .. kind, function()
+      screen:ask(kind, "a")
+      screen:wait_for_mode("c")
+      screen:type("12")
+      screen:wait_for(": 12", function()
+        return screen:text():find(": 12", 1, true)
+      end)
+      screen:lua("Withdraw(...)", "a")
+      screen:wait_for_mode("n")
+      screen:type("ihello")
+      screen:wait_for_text("hello")
+      eq(screen:lua("return vim.api.nvim_get_current_line()"), "hello")
+      eq(screen:answers(), {})
+      eq(#screen:lua("return vim.api.nvim_list_wins()"), 1)
+      eq(screen:lua("return vim.v.errmsg"), "")
+    end)
+  end
+
+  for _, kind in ipairs({ "permission", "url", "form" }) do
+    it("waits while a terminal has the keys: " .. kind, function()
+      screen:lua("vim.cmd.terminal('cat')")
+      screen:type("i")
+      screen:wait_for_mode("t")
+      screen:ask(kind, "a")
+      a_while()
+      screen:type("write 2 more<CR>2<CR>")
+      screen:wait_for("echo", function()
+        return select(2, screen:text():gsub("write 2 more", "")) == 2
+      end)
+      eq({ screen:answers(), screen:is_asking() }, { {}, false })
+      screen:type("<C-\\><C-n>")
+      screen:wait_for_question()
+      screen:type("1<CR>")
+      screen:wait_for_answers(1)
+    end)
+
+    it("waits while the command-line window is open: " .. kind, function()
+      screen:type("q:")
+      screen:wait_for("window", function()
+        return screen:lua("return vim.fn.getcmdwintype()") == ":"
+      end)
+      screen:ask(kind, "a")
+      a_while()
+      eq(screen:is_asking(), false)
+      screen:type("ilet g:typed = 2<CR>")
+      screen:wait_for_question()
+      eq({ screen:lua("return vim.g.typed"), screen:answers() }, { 2, {} })
+    end)
+  end
+
+  it("waits for a moment of rest", function()
+    screen:lua("require('hermes.questions').quiet_ms = 1500")
+    screen:type("i" .. ("abc "):rep(20) .. "<Esc>")
+    screen:wait_for_mode("n")
+    screen:ask("permission", "a")
+    for _ = 1, 10 do
+      screen:type("h")
+      vim.wait(200)
+      eq(screen:is_asking(), false)
+    end
+    screen:wait_for_question()
+  end)
+
+  for _, height in ipairs({ 1, 0 }) do
+    it(("is announced once, without a prompt, with cmdheight=%d"):format(height), function()
+      screen:lua("vim.o.cmdheight = ...", height)
+      screen:type("ihello")
+      screen:wait_for_mode("i")
+      screen:ask("permission", "a")
+      screen:ask("url", "b")
+      screen:wait_for("notice", function()
+        return #screen:lua("return notes") > 0
+      end)
+      a_while()
+      screen:type(" you")
+      screen:wait_for_text("hello you")
+      eq(screen:lua("return notes"), { "hermes: demo waits for your answer (:Hermes respond)" })
+      eq(screen:mode(), "i")
+      eq(screen:lua("return vim.v.errmsg"), "")
+    end)
+  end
+
+  it("comes up by :Hermes respond", function()
+    screen:lua("require('hermes.questions').quiet_ms = 3600000")
+    screen:ask("permission", "a")
+    a_while()
+    eq(screen:is_asking(), false)
+    screen:type(":Hermes respond<CR>")
+    screen:wait_for_question()
+    screen:choose("No")
+    screen:wait_for_answers(1)
+    screen:type(":Hermes respond<CR>")
+    screen:wait_for_text("nothing waits for your answer")
+  end)
+end)

@@ -1,0 +1,99 @@
+-- Questions that come while the user types, with real keys on a real screen.
+
+local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
+local screens = dofile(vim.fs.dirname(here) .. "/screen.lua")
+local eq = MiniTest.expect.equality
+
+describe("a question that comes while the user types", function()
+  local screen ---@type hermes.test.Screen
+
+  before_each(function()
+    screen = screens.fresh()
+  end)
+
+  --- Time in which a question that may come up does.
+  local function a_while()
+    vim.wait(300)
+  end
+
+  -- What is typed before a question comes and after it, the mode in between, the
+  -- line that results, and how to be back in normal mode.
+  local busy = {
+    {
+      "insert",
+      "iadd| a test",
+      "i",
+      " and write 2 more<CR>2<CR>.",
+      { "add| a test and write 2 more", "2", "." },
+      "<Esc>",
+    },
+    { "replace", "iabcdefgh<Esc>0Rxy", "R", "2<CR>z", { "xy2", "zefgh" }, "<Esc>" },
+    { "insert, for one command", "iabc<C-o>", "niI", "0x", { "xabc" }, "<Esc>" },
+    { "operator-pending", "ione two<Esc>0d", "no", "w", { "two" }, "" },
+    { "visual", "iabcdef<Esc>0v", "v", "ld", { "cdef" }, "" },
+    { "visual line", "iabc<Esc>V", "V", "cx", { "x" }, "<Esc>" },
+    { "select", "iabcdef<Esc>0gh", "s", "2", { "2bcdef" }, "<Esc>" },
+    { "command-line", ":let g:typed = ", "c", "2<CR>", { "" }, "" },
+    { "search", "i2 two<Esc>/", "c", "two<CR>x", { "2 wo" }, "" },
+    { "prompt", ":let g:typed = input('? ')<CR>", "c", "2<CR>", { "" }, "" },
+    { "count", "iabcdef<Esc>03", "n!", "x", { "def" }, "" },
+    { "register", 'iabc<Esc>"a', "n", "yyVp", { "abc" }, "" },
+    { "replace one", "iabc<Esc>0r", "R!", "2", { "2bc" }, "" },
+    { "after g", "iabc<Esc>0g", "n!", "~l", { "Abc" }, "" },
+    { "mapping", "iabc<Esc>0,", nil, ",x", { "bc" }, "" },
+    { "recording", "qa", "n", "i2<Esc>q", { "2" }, "" },
+    { "completion", "ifoo fox f<C-n>", "ic", "<C-n>", { "foo fox fox" }, "<Esc>" },
+    { "hit-enter", ":echo 'a\\nb' | echo 2<CR>", "r", "<CR>ix", { "x" }, "<Esc>" },
+    { "choice", ":call confirm('?', \"&yes\\n&no\")<CR>", nil, { "n", "ix" }, { "x" }, "<Esc>" },
+  }
+  for _, kind in ipairs({ "permission", "url", "form" }) do
+    it("eats no key and takes none for an answer: " .. kind, function()
+      for i, row in ipairs(busy) do
+        local name, before, mode, after, lines, back = unpack(row)
+        local id = kind .. i
+        screen:reset()
+        -- Keys that are sent at once are one piece of typing.
+        screen:lua("require('hermes.questions').quiet_ms = 150")
+        screen:type(before)
+        if mode then
+          screen:wait_for(name .. " mode " .. mode, function()
+            return screen:mode():find("^" .. vim.pesc(mode))
+          end)
+        end
+        vim.wait(30)
+        screen:ask(kind, id)
+        a_while()
+        eq({ name, screen:is_asking() }, { name, false })
+        -- A message would be in the way elsewhere; in Visual mode it stops Neovim.
+        local told = ({ i = 1, R = 1, no = 1, n = 1, niI = 0, v = 0, V = 0, s = 0, c = 0 })[mode]
+        if told then
+          screen:wait_for(name .. " notices", function()
+            return #screen:lua("return notes") == told
+          end)
+        end
+        for part, keys in ipairs(type(after) == "table" and after or { after }) do
+          if part > 1 then -- Neovim 0.10 throws away what is typed behind the first
+            screen:wait_for_mode("n")
+          end
+          screen:type(keys)
+        end
+        if back ~= "" then
+          a_while()
+          eq({ name, screen:is_asking() }, { name, false })
+          screen:type(back)
+        end
+        screen:wait_for_question()
+        eq({ name, screen:answers() }, { name, {} })
+        eq(
+          { name, screen:lua("return vim.api.nvim_buf_get_lines(0, 0, -1, false)") },
+          { name, lines }
+        )
+        screen:type("1<CR>")
+        screen:wait_for_answers(1)
+        if lines[1] == "" then
+          eq({ name, tostring(screen:lua("return vim.g.typed")) }, { name, "2" })
+        end
+      end
+    end)
+  end
+end)
