@@ -299,12 +299,12 @@ local function fill_in(question)
   end
 end
 
----Opens a page after a look at its address.
+---Opens a page after a look at its address, which the host has checked.
 ---@param question hermes.elicitation.Question
 ---@return fun() step
 local function visit(question)
   local data = question.data
-  local url, host = tostring(data.url), data.host or ""
+  local url, host = tostring(data.url), data.host
   local facts = { { name = "URL", value = url, decides = true } }
   if host ~= "" then -- mail has none
     table.insert(facts, 1, { name = "Host", value = host, decides = true })
@@ -348,8 +348,8 @@ function M.ask(data, answer)
   local steps = { form = fill_in, url = visit }
   if not steps[data.mode] then
     return answer({ action = "cancel" })
-  elseif data.mode == "url" and not tostring(data.url):find("^https?://[^%s%c]+$") then
-    return answer({ action = "decline" })
+  elseif data.mode == "url" and not data.host then
+    return answer({ action = "decline" }) -- the host lets no page through unchecked
   end
   local question = { data = data, answer = answer } ---@type hermes.elicitation.Question
   question.step = steps[data.mode](question)

@@ -460,6 +460,7 @@
 
 ---The agent asks the user to visit a page.
 ---@class hermes.event.UrlElicitation: hermes.RequestData
+---@field host string # The host of the page in ASCII, with the port; empty for mail.
 ---@field mode "url"
 ---@field message string # What is needed and why, for people.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
