@@ -252,7 +252,7 @@ hermes.create_session({ on_done = finish("at once") })`, name)
 func TestAListenerThatFailsOftenIsReportedOnceAndCounted(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.screen()
+		e.notified()
 		e.lua(`
 _G.later = 0
 for _ = 1, 2 do

@@ -6,15 +6,10 @@ import (
 	"testing"
 )
 
-// screen gives the editor one of 80 columns, and Neovim's own notifications.
-func (e *editor) screen() {
+// notified gives the editor a screen and Neovim's own notifications.
+func (e *editor) notified() {
 	e.t.Helper()
-	if err := e.v.RegisterHandler("redraw", func(...[]any) {}); err != nil {
-		e.t.Fatal(err)
-	}
-	if err := e.v.AttachUI(80, 24, map[string]any{"rgb": true}); err != nil {
-		e.t.Fatal(err)
-	}
+	e.attach()
 	e.lua(`
 vim.notify = notify
 function _G.bottom()
@@ -44,7 +39,7 @@ func TestAMessageShowsTheCauseAndTheHistoryAllOfIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inEveryNeovim(t, func(t *testing.T, e *editor) {
-				e.screen()
+				e.notified()
 				e.lua(`
 vim.cmd.runtime("plugin/hermes.lua")
 vim.env.PATH = "/" .. ("a/long/folder/"):rep(20) .. ":/the/last/folder"`)
@@ -74,7 +69,7 @@ func TestMessagesNeverMakeTheUserPressEnter(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inEveryNeovim(t, func(t *testing.T, e *editor) {
-				e.screen()
+				e.notified()
 				if c.option != "" {
 					e.lua(`vim.cmd.set(vim.split(..., " "))`, c.option)
 				}
@@ -109,7 +104,7 @@ vim.schedule(function() _G.shown = true end)`)
 
 func TestAnotherNotifierGetsTheWholeText(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
-		e.screen()
+		e.notified()
 		e.lua(`
 vim.notify = function(text) notes[#notes + 1] = text end
 require("hermes.log").notify(vim.log.levels.ERROR, ...)`, strings.Repeat("word ", 300)+"end")

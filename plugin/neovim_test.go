@@ -162,6 +162,17 @@ func (e *editor) hostPID() int {
 	return pid
 }
 
+// attach gives the editor a screen of 80 columns and 24 lines.
+func (e *editor) attach() {
+	e.t.Helper()
+	if err := e.v.RegisterHandler("redraw", func(...[]any) {}); err != nil {
+		e.t.Fatal(err)
+	}
+	if err := e.v.AttachUI(80, 24, map[string]any{"rgb": true, "ext_linegrid": true}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
 // open connects to the scripted agent and makes the session s.
 func (e *editor) open() {
 	e.t.Helper()

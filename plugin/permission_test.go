@@ -207,16 +207,10 @@ func TestPaddingHidesNothingOfTheCommandOnTheScreen(t *testing.T) {
 	}
 }
 
-// screen attaches a screen of 80 columns and 24 lines, and returns what reads it.
+// screen attaches a screen and returns what reads it.
 func (e *editor) screen() func() string {
 	e.t.Helper()
-	err := e.v.RegisterHandler("redraw", func(...[]any) {})
-	if err == nil {
-		err = e.v.AttachUI(80, 24, map[string]any{"rgb": true})
-	}
-	if err != nil {
-		e.t.Fatal(err)
-	}
+	e.attach()
 	return func() string {
 		s, _ := e.lua(`
 local rows = {}

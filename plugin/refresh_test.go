@@ -23,12 +23,7 @@ func inEveryScreen(t *testing.T, test func(*testing.T, *screen)) {
 		t.Run(program.Version, func(t *testing.T) {
 			t.Parallel()
 			e := newEditor(t, program.Path)
-			if err := e.v.RegisterHandler("redraw", func(...[]any) {}); err != nil {
-				t.Fatal(err)
-			}
-			if err := e.v.AttachUI(80, 24, map[string]any{"ext_linegrid": true}); err != nil {
-				t.Fatal(err)
-			}
+			e.attach()
 			s := &screen{editor: e}
 			s.dir, _ = e.lua("return vim.uv.fs_realpath(vim.fn.getcwd())").(string)
 			s.path = s.file("hello.txt", "alpha\nbeta\ngamma\n")

@@ -61,17 +61,23 @@ local function run_file(file)
   os.exit(failed == 0 and 0 or 1)
 end
 
---- Runs one spec file in a Neovim of its own.
+--- Starts one spec file in a Neovim of its own.
 ---@param file string
+---@return vim.SystemObj
+local function start_child(file)
+  return vim.system({ vim.v.progpath, "--clean", "--headless", "-l", arg[0], file }, {
+    env = { HERMES_SPEC_CHILD = "1", NVIM = "", NVIM_LOG_FILE = vim.fn.tempname() },
+    text = true,
+    timeout = timeout_ms + 10000,
+  })
+end
+
+--- Prints what a spec file says, once it has ended.
+---@param file string
+---@param child vim.SystemObj
 ---@return integer passed, integer failed
-local function run_child(file)
-  local result = vim
-    .system({ vim.v.progpath, "--clean", "--headless", "-l", arg[0], file }, {
-      env = { HERMES_SPEC_CHILD = "1", NVIM = "", NVIM_LOG_FILE = vim.fn.tempname() },
-      text = true,
-      timeout = timeout_ms + 10000,
-    })
-    :wait()
+local function finish_child(file, child)
+  local result = child:wait()
   local rest, passed, failed = result.stdout:match("^(.-)(%d+) passed, (%d+) failed\n$")
   local printed = (rest or result.stdout) .. result.stderr
   if printed:find("[^\n]$") then
@@ -104,8 +110,13 @@ local files = #arg > 0
     end, vim.list_slice(arg, 1))
   or vim.fn.globpath(root .. "/test", "*_spec.lua", true, true)
 local passed, failed = 0, 0
-for _, file in ipairs(files) do
-  local p, f = run_child(file)
+-- Most specs wait for the screen or the clock most of the time.
+local at_a_time, children = 4, {}
+for i, file in ipairs(files) do
+  for next = i, math.min(#files, i + at_a_time - 1) do
+    children[next] = children[next] or start_child(files[next])
+  end
+  local p, f = finish_child(file, children[i])
   passed, failed = passed + p, failed + f
 end
 io.stdout:write(("%d passed, %d failed\n"):format(passed, failed))

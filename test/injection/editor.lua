@@ -31,13 +31,19 @@ api.nvim_create_autocmd({ "CmdlineEnter", "CmdwinEnter", "TermOpen", "QuitPre" }
   end,
 })
 
--- The questions themselves are Neovim's; the test hears when one is about to
--- wait for keys.
+-- The test hears when a question is about to wait for keys, and what its window
+-- says.
 for _, name in ipairs({ "input", "inputlist", "confirm", "getchar", "getcharstr" }) do
   local original = vim.fn[name]
   vim.fn[name] = function(...)
     local first = ...
     local text = type(first) == "table" and (first.prompt or table.concat(first, "\n", 1, 2)) or ""
+    for _, window in ipairs(api.nvim_list_wins()) do
+      if api.nvim_win_get_config(window).relative ~= "" then
+        local lines = api.nvim_buf_get_lines(api.nvim_win_get_buf(window), 0, -1, true)
+        text = text .. "\n" .. table.concat(lines, "\n")
+      end
+    end
     vim.rpcnotify(chan, "asked", name, text)
     return original(...)
   end
@@ -68,7 +74,8 @@ hermes.setup({
     },
   },
 })
-require("hermes.permission").too_soon_ms = 0 -- this user reads fast
+-- This user reads fast.
+require("hermes.questions").quiet_ms, require("hermes.dialog").too_soon_ms = 0, 0
 vim.cmd.luafile(settings.root .. "/examples/chat.lua")
 
 local editor = {}

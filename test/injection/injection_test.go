@@ -189,7 +189,7 @@ func answer(name, prompt string, dismiss bool) string {
 	switch {
 	case dismiss:
 		return "<Esc>"
-	case name == "input":
+	case name == "input" && !strings.Contains(prompt, "Number and <Enter>"):
 		return "<CR>"
 	case strings.Contains(prompt, "Open it"), strings.Contains(prompt, "(0 chosen)") && strings.Contains(prompt, "\n2: "):
 		return "2<CR>"
