@@ -18,7 +18,7 @@ func batchSyntax(c *Command) error {
 	}
 	for _, word := range c.Argv {
 		if strings.ContainsAny(word, "\"%!&|<>^()\r\n") {
-			return fmt.Errorf("%w: %s is a batch file, and %s would be run by its shell", ErrCommand, quote(c.Path), quote(word))
+			return fmt.Errorf("%w: %s is a batch file, and %s would be run by its shell", ErrCommand, brief(c.Path), brief(word))
 		}
 	}
 	return nil

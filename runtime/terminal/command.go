@@ -69,6 +69,22 @@ func quote(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
+// maxShown bounds a text of the agent in an error, in bytes.
+const maxShown = 200
+
+// brief quotes a text of the agent for an error, short enough that the reason
+// behind it is still read.
+func brief(word string) string {
+	return shorten(quote(word))
+}
+
+func shorten(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxShown], "") + "…"
+}
+
 // Command works out what a request runs, without starting anything.
 func (m *Manager) Command(req Request) (*Command, error) {
 	if err := check(req); err != nil {
@@ -104,7 +120,7 @@ func check(req Request) error {
 	}
 	for _, word := range append([]string{req.Command}, req.Args...) {
 		if strings.IndexByte(word, 0) >= 0 {
-			return fmt.Errorf("%w: %s contains NUL", ErrCommand, quote(word))
+			return fmt.Errorf("%w: %s contains NUL", ErrCommand, brief(word))
 		}
 	}
 	return nil
@@ -125,14 +141,14 @@ func (m *Manager) dir(dir string) (string, error) {
 		return os.Getwd()
 	}
 	if !filepath.IsAbs(dir) {
-		return "", fmt.Errorf("working directory %s: it must be absolute", quote(dir))
+		return "", fmt.Errorf("working directory %s: it must be absolute", brief(dir))
 	}
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
 		err = errors.New("not a directory")
 	}
 	if err != nil {
-		return "", fmt.Errorf("working directory %s: %w", quote(dir), plain(err))
+		return "", fmt.Errorf("working directory %s: %w", brief(dir), plain(err))
 	}
 	return dir, nil
 }
@@ -158,7 +174,7 @@ func lookPath(name string, c *Command) (string, error) {
 			}
 		}
 	}
-	return "", fmt.Errorf("command %s: %w", quote(name), exec.ErrNotFound)
+	return "", fmt.Errorf("command %s: %w", brief(name), exec.ErrNotFound)
 }
 
 func executable(path, name string) error {
@@ -171,7 +187,7 @@ func executable(path, name string) error {
 		err = fs.ErrPermission
 	}
 	if err != nil {
-		return fmt.Errorf("command %s: %w", quote(name), plain(err))
+		return fmt.Errorf("command %s: %w", brief(name), plain(err))
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ func requested(vars []acp.EnvVariable) ([]string, error) {
 			why = "it makes programs run something else"
 		}
 		if why != "" {
-			return nil, fmt.Errorf("%w: %s: %s", ErrEnv, quote(v.Name), why)
+			return nil, fmt.Errorf("%w: %s: %s", ErrEnv, brief(v.Name), why)
 		}
 		seen[v.Name] = true
 		env = append(env, v.Name+"="+v.Value)

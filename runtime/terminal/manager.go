@@ -167,7 +167,7 @@ func (m *Manager) approve(ctx context.Context, cmd *Command) error {
 	defer cancel(nil)
 	defer context.AfterFunc(m.ctx, func() { cancel(ErrClosed) })()
 	if err := m.opts.Approve(ctx, cmd); err != nil {
-		return fmt.Errorf("%s: %w", cmd, err)
+		return fmt.Errorf("%s: %w", shorten(cmd.String()), err)
 	}
 	return context.Cause(ctx)
 }
@@ -204,7 +204,7 @@ func (m *Manager) find(op string, id acp.TerminalID) (*term, error) {
 }
 
 func unknown(op string, id acp.TerminalID) error {
-	return fmt.Errorf("%s %s: %w", op, quote(string(id)), ErrUnknown)
+	return fmt.Errorf("%s %s: %w", op, brief(string(id)), ErrUnknown)
 }
 
 // Output returns the output kept so far, whether older output was dropped, and

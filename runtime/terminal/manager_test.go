@@ -447,6 +447,27 @@ func TestNothingRunsWithoutApproval(t *testing.T) {
 	}
 }
 
+// The reason of a refusal is read, whatever the agent wrote before it.
+func TestALongTextOfTheAgentHidesNoReason(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("ä ", 4000)
+	refused := errors.New("no")
+	m := manager(t, Options{Approve: func(context.Context, *Command) error { return refused }})
+	for name, req := range map[string]Request{
+		"arguments": {Command: "echo", Args: []string{long}},
+		"line":      {Command: "echo " + long},
+		"program":   {Command: long, Args: []string{"x"}},
+		"folder":    {Command: "echo", Dir: long},
+		"variable":  {Command: "echo", Env: []acp.EnvVariable{{Name: long}}},
+		"argument":  {Command: "echo", Args: []string{long + "\x00"}},
+	} {
+		_, err := m.Create(t.Context(), req)
+		if err == nil || len(err.Error()) > 2*maxShown || !utf8.ValidString(err.Error()) {
+			t.Errorf("%s: %.500v", name, err)
+		}
+	}
+}
+
 func TestCloseWithdrawsOpenApprovals(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{})

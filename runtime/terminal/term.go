@@ -86,7 +86,7 @@ func (t *term) start(c *Command) error {
 	if err != nil {
 		t.m.wg.Done()
 		t.in.Close()
-		return fmt.Errorf("start %s: %w", quote(c.Argv[0]), plain(err))
+		return fmt.Errorf("start %s: %w", brief(c.Argv[0]), plain(err))
 	}
 	t.m.wg.Go(t.read)
 	if t.m.opts.OnData != nil || t.m.opts.OnExit != nil {
