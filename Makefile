@@ -26,16 +26,16 @@ test: build lint ## Run everything: formatters, linters, Go and Lua tests, real 
 	HERMES_STRACE="$$(scripts/strace)"; \
 	export HERMES_NVIM HERMES_MINI_TEST HERMES_AGENTS HERMES_STRACE; \
 	go test $(GO_TEST_FLAGS) ./... && \
-	go test -run '^TestPeakMemory|^TestTheLargestFile' ./runtime ./runtime/client && \
+	go test -run '^TestPeakMemory|^TestTheLargestFile' ./runtime/rpc ./runtime/services && \
 	(cd bench && go test ./...) && scripts/lua-specs
 
 .PHONY: soak
 soak: ## Let hostile agents, faults and load loose for longer (SOAK=10m: that long each)
 	@export HERMES_SOAK=$(or $(SOAK),10m) HERMES_NVIM="$$(scripts/nvim 0.12):$$(scripts/nvim 0.10)"; \
-	go test -race -count 1 -timeout 0 -v ./runtime/internal/hostile && \
+	go test -race -count 1 -timeout 0 -v ./internal/hostile && \
 	go test -race -count 1 -timeout 0 -v -run '^TestSwappedLinks|^TestAnErrorOrAKill' ./runtime/files && \
 	go test -count 1 -timeout 0 -v -run '^TestManyConnections' ./runtime/transport/httpstream && \
-	go test -count 1 -timeout 0 -v -run '^TestNothingOutlives' ./plugin
+	go test -count 1 -timeout 0 -v -run '^TestNothingOutlives' ./plugin/host
 
 .PHONY: build
 build: ## Build bin/hermes, the program Neovim starts

@@ -21,7 +21,7 @@
 //	}
 //
 // [ClientSide] and [AgentSide] make a [Handler] of it, which is what a
-// connection wants (package runtime has one). In the other direction [Agent] and
+// connection wants (package rpc has one). In the other direction [Agent] and
 // [Client] call the peer: acp.Agent{Conn: conn}.Prompt(ctx, request).
 //
 // # Messages

@@ -22,7 +22,7 @@ type Handler interface {
 	HandleNotification(ctx context.Context, method string, params json.RawMessage) error
 }
 
-// Caller sends requests and notifications to the peer. A runtime.Conn is one.
+// Caller sends requests and notifications to the peer. A rpc.Conn is one.
 type Caller interface {
 	// Call sends a request and decodes the answer into result. An error
 	// answer is returned as *Error.

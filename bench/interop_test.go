@@ -16,8 +16,8 @@ import (
 	coder "github.com/coder/acp-go-sdk"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/client"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/tools/hermes/demoagent"
 )
@@ -225,8 +225,8 @@ func TestOurClientDrivesCodersAgent(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var text strings.Builder
-	s := client.New(client.Options{
-		ApproveCommand: client.AllowCommands,
+	s := services.New(services.Options{
+		ApproveCommand: services.AllowCommands,
 		Ask: func(_ context.Context, p *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 			return p.Options[0].OptionID, nil
 		},
@@ -236,7 +236,7 @@ func TestOurClientDrivesCodersAgent(t *testing.T) {
 		},
 	})
 	defer s.Close()
-	conn := runtime.NewConn(transport.NewStream(out, in), acp.ClientSide(s), runtime.Options{})
+	conn := rpc.NewConn(transport.NewStream(out, in), acp.ClientSide(s), rpc.Options{})
 	defer conn.Close()
 	agent := acp.Agent{Conn: conn}
 	if _, err := agent.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
@@ -266,7 +266,7 @@ func TestOurClientDrivesCodersAgent(t *testing.T) {
 	if r, err := prompt("wait"); err != nil || r.StopReason != acp.StopReasonCancelled {
 		t.Error(r, err)
 	}
-	if st := conn.Stats(); st.Count(runtime.FaultParse)+st.Count(runtime.FaultInvalid) > 0 {
+	if st := conn.Stats(); st.Count(rpc.FaultParse)+st.Count(rpc.FaultInvalid) > 0 {
 		t.Errorf("faults: %+v", st)
 	}
 	conn.Close()

@@ -17,7 +17,7 @@ import (
 	coder "github.com/coder/acp-go-sdk"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -61,7 +61,7 @@ func Role() bool {
 	case "loop":
 		loop()
 	case "hermes":
-		c := runtime.NewConn(transport.Stdio(), acp.ClientSide(hermesPlayer{player: p}), runtime.Options{})
+		c := rpc.NewConn(transport.Stdio(), acp.ClientSide(hermesPlayer{player: p}), rpc.Options{})
 		<-c.Done()
 	case "coder":
 		<-coder.NewClientSideConnection(coderPlayer{player: p}, os.Stdout, os.Stdin).Done()

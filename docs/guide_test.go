@@ -62,8 +62,8 @@ func TestPackagesBringNoOtherModulesThanTheGuideSays(t *testing.T) {
 	const sys, pty, websocket, jsonschema = "golang.org/x/sys", "github.com/creack/pty", "github.com/coder/websocket", "github.com/santhosh-tekuri/jsonschema/v5"
 	want := map[string][]string{ // packages that are not here bring none
 		"acp/validate":                {jsonschema},
-		"runtime/agent":               {sys},
-		"runtime/client":              {pty, sys},
+		"runtime/launch":              {sys},
+		"runtime/services":            {pty, sys},
 		"runtime/preset":              {sys},
 		"runtime/serve":               {websocket, sys},
 		"runtime/terminal":            {pty, sys},
@@ -109,7 +109,7 @@ func TestPackagesBringNoOtherModulesThanTheGuideSays(t *testing.T) {
 func TestTheGoGuideNamesWhatExists(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
-	for _, dir := range []string{"acp", "acp/unstable", "runtime", "runtime/client", "runtime/transport"} {
+	for _, dir := range []string{"acp", "acp/unstable", "runtime/rpc", "runtime/services", "runtime/transport"} {
 		files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(dir), "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatal(dir, err)

@@ -109,7 +109,7 @@ func (p *page) ran(who string) bench.Live {
 }
 
 func (p *page) footprint() {
-	p.printf("## Footprint\n\nA client that starts an agent, prompts once and prints the answer (`bench/footprint`), built with `-trimpath -ldflags '-s -w'`. Both start the agent with `os/exec`; [`runtime/agent`](go.md#agent-processes), which coder/acp-go-sdk has no counterpart of, brings the module `golang.org/x/sys`.\n\n| | bytes | packages | further modules |\n|---|--:|--:|--:|\n")
+	p.printf("## Footprint\n\nA client that starts an agent, prompts once and prints the answer (`bench/footprint`), built with `-trimpath -ldflags '-s -w'`. Both start the agent with `os/exec`; [`runtime/launch`](go.md#agent-processes), which coder/acp-go-sdk has no counterpart of, brings the module `golang.org/x/sys`.\n\n| | bytes | packages | further modules |\n|---|--:|--:|--:|\n")
 	for _, c := range p.clients {
 		p.printf("| %s | %d | %d | %d |\n", titles[c.name], c.bytes, c.packages, c.modules)
 	}

@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -33,8 +33,8 @@ func (e *echo) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRes
 }
 
 func main() {
-	conn := runtime.Connect(transport.Stdio(), func(c *runtime.Conn) acp.Handler {
+	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
 		return acp.AgentSide(&echo{client: acp.Client{Conn: c}})
-	}, runtime.Options{Server: true, Handshake: true})
+	}, rpc.Options{Server: true, Handshake: true})
 	<-conn.Done()
 }

@@ -8,13 +8,13 @@ import (
 	"os"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/agent"
-	"github.com/hermes-nvim/hermes/runtime/client"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/services"
 )
 
-type printer struct{ *client.Services }
+type printer struct{ *services.Services }
 
 func (p printer) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
 	if chunk, ok := n.Update.(*acp.AgentMessageChunk); ok {
@@ -36,10 +36,10 @@ func main() {
 		log.Fatal("usage: client PROMPT AGENT [ARGUMENT...]")
 	}
 	ctx, dir := context.Background(), must(os.Getwd())
-	h := printer{client.New(client.Options{Ask: ask})} // reads and writes files in dir, and offers no terminals
+	h := printer{services.New(services.Options{Ask: ask})} // reads and writes files in dir, and offers no terminals
 	defer h.Close()
-	process := must(agent.Start(ctx, agent.Command{Path: os.Args[2], Args: os.Args[3:], InheritEnv: true}))
-	conn := runtime.NewConn(process.Transport(), acp.ClientSide(h), runtime.Options{})
+	process := must(launch.Start(ctx, launch.Command{Path: os.Args[2], Args: os.Args[3:], InheritEnv: true}))
+	conn := rpc.NewConn(process.Transport(), acp.ClientSide(h), rpc.Options{})
 	defer conn.Close() // ends the process
 
 	a := acp.Agent{Conn: conn}

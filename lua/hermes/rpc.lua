@@ -2,7 +2,7 @@
 ---notifications, everything else comes in by deliver().
 local M = {}
 
----Number of the messages between this file and the host; see plugin/host.go.
+---Number of the messages between this file and the host; see plugin/host/host.go.
 M.PROTOCOL = 1
 
 ---@class hermes.Error

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/leak"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

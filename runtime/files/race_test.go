@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/internal/soak"
+	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
 // T02, S1: while somebody keeps exchanging a directory and a file for links

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/runtime/internal/soak"
+	"github.com/hermes-nvim/hermes/internal/soak"
 )
 
 // What writing a file asks the system for.

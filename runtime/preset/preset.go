@@ -18,7 +18,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
 // Preset says how an agent is started and what a client has to know about it.
@@ -27,10 +27,10 @@ type Preset struct {
 	Title   string   `json:"title,omitempty"`
 	Aliases []string `json:"aliases,omitempty"` // other names it is known by
 
-	Command string            `json:"command,omitempty"` // program, found as agent.Command says
+	Command string            `json:"command,omitempty"` // program, found as launch.Command says
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
-	PassEnv []string          `json:"pass_env,omitempty"` // see agent.Command
+	PassEnv []string          `json:"pass_env,omitempty"` // see launch.Command
 	Cwd     string            `json:"cwd,omitempty"`      // of the process
 	// Self says that the program is the one that runs, whatever its name.
 	Self bool `json:"self,omitempty"`
@@ -247,8 +247,8 @@ func (p Preset) Program() string {
 }
 
 // Process returns the command that starts the agent.
-func (p Preset) Process() agent.Command {
-	c := agent.Command{Path: p.Program(), Args: p.Args, Dir: p.Cwd, PassEnv: p.PassEnv}
+func (p Preset) Process() launch.Command {
+	c := launch.Command{Path: p.Program(), Args: p.Args, Dir: p.Cwd, PassEnv: p.PassEnv}
 	for _, name := range slices.Sorted(maps.Keys(p.Env)) {
 		c.Env = append(c.Env, name+"="+p.Env[name])
 	}

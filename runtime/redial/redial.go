@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -32,9 +32,9 @@ type Options struct {
 	Dial func(context.Context) (transport.Transport, error)
 	// Versions are the versions of the protocol to offer, one at least. The
 	// handler of the agreed one gets what the agent sends on every connection.
-	Versions []runtime.ClientVersion
+	Versions []rpc.ClientVersion
 	// Conn configures every connection.
-	Conn runtime.Options
+	Conn rpc.Options
 	// Attempts is how often a broken connection is tried again: 10. Negative
 	// means never; the client then ends as the connection did.
 	Attempts int
@@ -98,7 +98,7 @@ var ErrCannotRestore = errors.New("the agent can neither load nor resume session
 // implements acp.Caller and is safe for concurrent use.
 //
 // A call that waits for its answer when the connection breaks fails with a
-// *runtime.ClosedError: nobody knows whether the agent acted on it. Calls made
+// *rpc.ClosedError: nobody knows whether the agent acted on it. Calls made
 // while there is no connection wait for the next one.
 //
 // A session with unfinished work is loaded when the agent can do that (in
@@ -115,7 +115,7 @@ type Client struct {
 	done   chan struct{}
 
 	mu       sync.Mutex
-	conn     *runtime.Conn // nil while there is none
+	conn     *rpc.Conn     // nil while there is none
 	changed  chan struct{} // closed and replaced when conn changes
 	protocol acp.Protocol
 	agent    acp.Appender
@@ -127,7 +127,7 @@ type Client struct {
 var _ acp.Caller = (*Client)(nil)
 
 // Connect connects for the first time. Errors are those of Dial and of the
-// initialize request, a *runtime.VersionError among them; nothing is tried again
+// initialize request, a *rpc.VersionError among them; nothing is tried again
 // yet.
 func Connect(ctx context.Context, opts Options) (*Client, error) {
 	opts.Attempts = cmp.Or(opts.Attempts, 10)
@@ -158,26 +158,26 @@ func Connect(ctx context.Context, opts Options) (*Client, error) {
 
 // dial makes one connection. Sessions belong to a version, so the first one
 // settles it.
-func (c *Client) dial(ctx context.Context) (*runtime.Conn, acp.Appender, error) {
-	versions := runtime.NewClientVersions(c.opts.Versions...)
+func (c *Client) dial(ctx context.Context) (*rpc.Conn, acp.Appender, error) {
+	versions := rpc.NewClientVersions(c.opts.Versions...)
 	t, err := c.opts.Dial(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	conn := runtime.NewConn(t, versions, c.opts.Conn)
+	conn := rpc.NewConn(t, versions, c.opts.Conn)
 	protocol, agent, err := versions.Initialize(ctx, conn)
 	if err != nil {
 		conn.Close()
 		return nil, nil, err
 	}
 	if c.protocol == nil {
-		i := slices.IndexFunc(c.opts.Versions, func(v runtime.ClientVersion) bool { return v.Protocol == protocol })
+		i := slices.IndexFunc(c.opts.Versions, func(v rpc.ClientVersion) bool { return v.Protocol == protocol })
 		c.protocol, c.opts.Versions = protocol, c.opts.Versions[i:i+1]
 	}
 	return conn, agent, nil
 }
 
-func (c *Client) use(conn *runtime.Conn, agent acp.Appender) {
+func (c *Client) use(conn *rpc.Conn, agent acp.Appender) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.conn = conn
@@ -199,19 +199,19 @@ func (c *Client) Agent() (acp.Protocol, acp.Appender) {
 // Done is closed when the client has ended: Close was called, or it gave up.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Err says why the client ended, a *GaveUpError or runtime.ErrClosed, or with
+// Err says why the client ended, a *GaveUpError or rpc.ErrClosed, or with
 // no attempts what Conn.Err says; nil before.
 func (c *Client) Err() error { return context.Cause(c.ctx) }
 
 // Close ends the client and its connection.
 func (c *Client) Close() error {
-	c.cancel(runtime.ErrClosed)
+	c.cancel(rpc.ErrClosed)
 	<-c.done
 	return nil
 }
 
 // keep makes connections until the end.
-func (c *Client) keep(conn *runtime.Conn) {
+func (c *Client) keep(conn *rpc.Conn) {
 	defer close(c.done)
 	var tried tries
 	for conn != nil {
@@ -260,7 +260,7 @@ type tries struct {
 }
 
 // again connects again; nil when the client has ended.
-func (c *Client) again(tried *tries) *runtime.Conn {
+func (c *Client) again(tried *tries) *rpc.Conn {
 	for {
 		tried.count++
 		ctx, cancel := context.WithTimeout(c.ctx, attempt)
@@ -306,7 +306,7 @@ func (c *Client) failed(tried *tries, err error) bool {
 // server that will refuse the next time, too.
 func permanent(err error) bool {
 	var refusal *acp.Error
-	var version *runtime.VersionError
+	var version *rpc.VersionError
 	var p interface{ Permanent() bool }
 	return errors.As(err, &refusal) && refusal.Code != acp.ErrorCodeInternalError ||
 		errors.As(err, &version) || errors.As(err, &p) && p.Permanent()
@@ -336,7 +336,7 @@ func abilitiesOf(agent acp.Appender) (can abilities) {
 
 // restore takes the sessions up again. An error means that the connection broke
 // once more.
-func (c *Client) restore(conn *runtime.Conn, agent acp.Appender) error {
+func (c *Client) restore(conn *rpc.Conn, agent acp.Appender) error {
 	c.mu.Lock()
 	sessions := maps.Clone(c.sessions)
 	c.mu.Unlock()
@@ -362,7 +362,7 @@ func (c *Client) restore(conn *runtime.Conn, agent acp.Appender) error {
 	return nil
 }
 
-func (c *Client) takeUp(conn *runtime.Conn, id acp.SessionID, s *session, can abilities) (acp.Appender, error) {
+func (c *Client) takeUp(conn *rpc.Conn, id acp.SessionID, s *session, can abilities) (acp.Appender, error) {
 	params := acp.Extra(bytes.Clone(s.setup))
 	params.Set("sessionId", acp.StringID(string(id)).AppendJSON(nil)) // cannot fail: it is JSON
 	method := acp.MethodSessionResume
@@ -389,13 +389,13 @@ func (c *Client) forget(id acp.SessionID) {
 }
 
 // current waits for a connection.
-func (c *Client) current(ctx context.Context, method string) (*runtime.Conn, error) {
+func (c *Client) current(ctx context.Context, method string) (*rpc.Conn, error) {
 	for {
 		c.mu.Lock()
 		conn, changed := c.conn, c.changed
 		c.mu.Unlock()
 		if err := c.Err(); err != nil {
-			return nil, &runtime.ClosedError{Method: method, Cause: err}
+			return nil, &rpc.ClosedError{Method: method, Cause: err}
 		}
 		if conn != nil && conn.Err() == nil {
 			return conn, nil
@@ -409,8 +409,8 @@ func (c *Client) current(ctx context.Context, method string) (*runtime.Conn, err
 	}
 }
 
-// Call implements acp.Caller. Beside the errors of runtime.Conn.Call it returns
-// a *runtime.ClosedError with the cause *GaveUpError.
+// Call implements acp.Caller. Beside the errors of rpc.Conn.Call it returns
+// a *rpc.ClosedError with the cause *GaveUpError.
 func (c *Client) Call(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
 	conn, err := c.current(ctx, method)
 	if err != nil {

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/leak"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/redial"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -110,7 +110,7 @@ func (w *world) await(t *testing.T, kind redial.EventKind) redial.Event {
 func (w *world) connect(t *testing.T, more func(*redial.Options)) (*redial.Client, acp.SessionID) {
 	t.Helper()
 	opts := redial.Options{
-		Dial: w.dial, Versions: []runtime.ClientVersion{{Protocol: acp.V1, Params: &acp.InitializeRequest{}, Handler: acp.ClientSide(&w.client)}},
+		Dial: w.dial, Versions: []rpc.ClientVersion{{Protocol: acp.V1, Params: &acp.InitializeRequest{}, Handler: acp.ClientSide(&w.client)}},
 		Pause: time.Millisecond, LongestPause: 4 * time.Millisecond, OnEvent: w.event,
 	}
 	if more != nil {
@@ -158,7 +158,7 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 			continue
 		}
 		cuts++
-		var closed *runtime.ClosedError
+		var closed *rpc.ClosedError
 		if !errors.As(err, &closed) {
 			t.Fatal(err)
 		}
@@ -288,7 +288,7 @@ func TestGivingUp(t *testing.T) {
 		<-c.Done()
 		_, err := testagent.Prompt(t.Context(), c, id, "count 1")
 		var gaveUp *redial.GaveUpError
-		var closed *runtime.ClosedError
+		var closed *rpc.ClosedError
 		if !errors.As(err, &gaveUp) || gaveUp.Attempts != test.attempts || !errors.Is(err, test.err) || !errors.As(err, &closed) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -301,7 +301,7 @@ func TestWithoutAttemptsTheClientEndsAsTheConnectionDid(t *testing.T) {
 	c, _ := w.connect(t, func(o *redial.Options) { o.Attempts = -1 })
 	w.cut()
 	<-c.Done()
-	var closed *runtime.ClosedError
+	var closed *rpc.ClosedError
 	if err := c.Err(); !errors.As(err, &closed) {
 		t.Errorf("ended with %v", err)
 	}
@@ -318,7 +318,7 @@ func TestTheFirstConnectionIsNotTriedAgain(t *testing.T) {
 	want := errors.New("unreachable")
 	_, err := redial.Connect(t.Context(), redial.Options{
 		Dial:     func(context.Context) (transport.Transport, error) { return nil, want },
-		Versions: []runtime.ClientVersion{{Protocol: acp.V1, Params: &acp.InitializeRequest{}}},
+		Versions: []rpc.ClientVersion{{Protocol: acp.V1, Params: &acp.InitializeRequest{}}},
 	})
 	if err != want {
 		t.Error(err)
@@ -333,7 +333,7 @@ func TestCloseEndsTheAttempts(t *testing.T) {
 	w.cut()
 	w.await(t, redial.Failed)
 	c.Close()
-	if !errors.Is(c.Err(), runtime.ErrClosed) {
+	if !errors.Is(c.Err(), rpc.ErrClosed) {
 		t.Error(c.Err())
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 // session is what it takes to take one up again. It works on the text of the
@@ -53,7 +53,7 @@ func (c *Client) beginTurn(id acp.SessionID) (finish func(json.Unmarshaler, erro
 	s.turns++
 	reports := s.reports
 	return func(_ json.Unmarshaler, err error) {
-		var closed *runtime.ClosedError
+		var closed *rpc.ClosedError
 		if errors.As(err, &closed) {
 			return // it is unfinished, and was counted
 		}

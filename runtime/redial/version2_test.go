@@ -15,8 +15,8 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	v2 "github.com/hermes-nvim/hermes/acp/v2"
-	"github.com/hermes-nvim/hermes/runtime"
 	"github.com/hermes-nvim/hermes/runtime/redial"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -39,16 +39,16 @@ func (s *store2) said() []string {
 }
 
 // serve is the agent over t.
-func (s *store2) serve(t transport.Transport) *runtime.Conn {
-	return runtime.Connect(t, func(c *runtime.Conn) acp.Handler {
-		return runtime.NewAgentVersions(runtime.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(&agent2{store2: s, conn: c, link: t})})
-	}, runtime.Options{Server: true, Handshake: true})
+func (s *store2) serve(t transport.Transport) *rpc.Conn {
+	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
+		return rpc.NewAgentVersions(rpc.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(&agent2{store2: s, conn: c, link: t})})
+	}, rpc.Options{Server: true, Handshake: true})
 }
 
 type agent2 struct {
 	v2.UnimplementedAgentHandler
 	*store2
-	conn *runtime.Conn
+	conn *rpc.Conn
 	link transport.Transport
 }
 
@@ -184,7 +184,7 @@ func (w *world2) connectBy(t *testing.T, dial func(context.Context) (transport.T
 	w.client.over = make(chan struct{}, 100)
 	c, err := redial.Connect(t.Context(), redial.Options{
 		Dial: dial, Pause: time.Millisecond, LongestPause: 4 * time.Millisecond, OnEvent: w.event,
-		Versions: []runtime.ClientVersion{
+		Versions: []rpc.ClientVersion{
 			{Protocol: acp.V1, Params: &acp.InitializeRequest{}, Handler: acp.ClientSide(&w.world.client)},
 			{Protocol: v2.V2, Params: &v2.InitializeRequest{Info: v2.Implementation{Name: "test", Version: "1"}}, Handler: v2.ClientSide(&w.client)},
 		},
@@ -301,7 +301,7 @@ func TestTheVersionOfTheFirstConnectionIsKept(t *testing.T) {
 	}
 	w.v1.Store(true)
 	w.cut()
-	var version *runtime.VersionError
+	var version *rpc.VersionError
 	if e := w.await(t, redial.GaveUp); !errors.As(e.Err, &version) || !slices.Equal(version.Offered, []int{2}) {
 		t.Error(e.Err)
 	}

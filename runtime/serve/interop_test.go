@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/serve"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
@@ -99,12 +99,12 @@ func TestAClientTalksToAnSDKServer(t *testing.T) {
 	t.Parallel()
 	urls := sdkServer(t)
 	for _, scheme := range []string{"http", "ws"} {
-		connect := func(client *testagent.Client) (*runtime.Conn, acp.Agent) {
+		connect := func(client *testagent.Client) (*rpc.Conn, acp.Agent) {
 			tr, err := dial(t, urls[scheme], access.Client{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := runtime.NewConn(tr, acp.ClientSide(client), runtime.Options{})
+			c := rpc.NewConn(tr, acp.ClientSide(client), rpc.Options{})
 			t.Cleanup(func() { c.Close() })
 			if _, err := (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 				t.Fatal(err)

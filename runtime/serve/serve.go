@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/agent"
-	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
+	"github.com/hermes-nvim/hermes/internal/envelope"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
@@ -32,7 +32,7 @@ const (
 // serves.
 type Server struct {
 	// Command starts the agent.
-	Command agent.Command
+	Command launch.Command
 	// Guard says who may connect over HTTP; its token is that of TCP, too.
 	// Sockets need none, they are for one user.
 	Guard access.Guard
@@ -120,7 +120,7 @@ func (s *Server) handle(ctx context.Context, client transport.Transport) {
 	s.mu.Unlock()
 	cmd := s.Command
 	cmd.OnStderr = func(line string) { log.Info("agent", "stderr", line) }
-	p, err := agent.Start(ctx, cmd)
+	p, err := launch.Start(ctx, cmd)
 	if err != nil {
 		log.Error("the agent did not start", "error", err)
 		refuse(client, err)

@@ -16,10 +16,10 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/agent"
-	"github.com/hermes-nvim/hermes/runtime/internal/leak"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/serve"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
@@ -43,8 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(leak.Main(m))
 }
 
-func self() agent.Command {
-	return agent.Command{Path: os.Args[0], Env: []string{beAgent + "=1"}}
+func self() launch.Command {
+	return launch.Command{Path: os.Args[0], Env: []string{beAgent + "=1"}}
 }
 
 // start serves on address until the test ends.
@@ -121,7 +121,7 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 				t.Fatal(err)
 			}
 			client := new(testagent.Client)
-			c := runtime.NewConn(tr, acp.ClientSide(client), runtime.Options{})
+			c := rpc.NewConn(tr, acp.ClientSide(client), rpc.Options{})
 			a := acp.Agent{Conn: c}
 			if _, err := a.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 				t.Fatal(err)
@@ -138,7 +138,7 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 			if got := client.Texts(r.SessionID); len(got) != 301 || got[299] != "300 of 300" || got[300] != "text of /w/x" {
 				t.Errorf("%d updates", len(got))
 			}
-			if n := c.Stats().Count(runtime.FaultNoise); n != 0 {
+			if n := c.Stats().Count(rpc.FaultNoise); n != 0 {
 				t.Errorf("%d lines of noise reached the client", n)
 			}
 			// A second client has a process of its own.
@@ -146,7 +146,7 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c2 := runtime.NewConn(tr2, nil, runtime.Options{})
+			c2 := rpc.NewConn(tr2, nil, rpc.Options{})
 			if _, err := (acp.Agent{Conn: c2}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 				t.Fatal(err)
 			}
@@ -168,13 +168,13 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 func TestAClientIsToldWhyThereIsNoAgent(t *testing.T) {
 	t.Parallel()
 	for _, scheme := range []string{"http", "ws"} {
-		s := &serve.Server{Command: agent.Command{Path: "no-such-agent"}}
+		s := &serve.Server{Command: launch.Command{Path: "no-such-agent"}}
 		url, _ := start(t, s, "http://127.0.0.1:0")
 		tr, err := dial(t, scheme+strings.TrimPrefix(url, "http"), access.Client{Token: s.Guard.Token})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := runtime.NewConn(tr, nil, runtime.Options{})
+		c := rpc.NewConn(tr, nil, rpc.Options{})
 		var e *acp.Error
 		if _, err := (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); !errors.As(err, &e) || !strings.Contains(e.Message, "no-such-agent") {
 			t.Error(scheme, err)
@@ -192,13 +192,13 @@ func TestConnectionsAreBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := runtime.NewConn(first, nil, runtime.Options{})
+	c := rpc.NewConn(first, nil, rpc.Options{})
 	defer c.Close()
 	if _, err := (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 		t.Fatal(err)
 	}
 	second, _ := dial(t, url, client)
-	d := runtime.NewConn(second, nil, runtime.Options{})
+	d := rpc.NewConn(second, nil, rpc.Options{})
 	defer d.Close()
 	var full *httpstream.StatusError
 	if _, err := (acp.Agent{Conn: d}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); !errors.As(err, &full) || full.Status != 503 || !strings.Contains(full.Body, "at most 1") {
@@ -218,7 +218,7 @@ func TestAnIdleConnectionEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := runtime.NewConn(tr, nil, runtime.Options{})
+	c := rpc.NewConn(tr, nil, rpc.Options{})
 	defer c.Close()
 	if _, err := (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 		t.Fatal(err)
@@ -278,7 +278,7 @@ func TestOverTLSWithHTTP2(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := runtime.NewConn(tr, nil, runtime.Options{})
+		c := rpc.NewConn(tr, nil, rpc.Options{})
 		if _, err := (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 			t.Error(u, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/hermes-nvim/hermes/runtime/internal/process"
+	"github.com/hermes-nvim/hermes/internal/process"
 )
 
 // ShellPolicy says when a command is given to a shell.

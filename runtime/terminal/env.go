@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/internal/process"
+	"github.com/hermes-nvim/hermes/internal/process"
 )
 
 // hooks make programs load or run something else, which users do not see in the

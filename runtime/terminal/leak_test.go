@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/leak"
 )
 
 func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }

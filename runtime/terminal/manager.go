@@ -60,7 +60,7 @@ type Options struct {
 	// MaxTerminals bounds the terminals not yet released; 0 means
 	// DefaultMaxTerminals.
 	MaxTerminals int
-	// Keeper is agent.Command's: with it commands end whatever process group or
+	// Keeper is launch.Command's: with it commands end whatever process group or
 	// session they have moved to, also when this process is killed.
 	Keeper []string
 	// PTY gives commands a pseudo terminal of this size instead of pipes.

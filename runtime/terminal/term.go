@@ -11,7 +11,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/internal/process"
+	"github.com/hermes-nvim/hermes/internal/process"
 )
 
 // KillGrace is how long a command may take to end after TERM.

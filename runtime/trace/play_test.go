@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -86,7 +86,7 @@ func TestAPlayedAgentServesALiveClient(t *testing.T) {
 	played := make(chan error, 1)
 	go func() { played <- Play(t.Context(), there, rec, PlayOptions{Wait: 10 * time.Second}) }()
 	w := &watcher{}
-	conn := runtime.NewConn(here, acp.ClientSide(w), runtime.Options{})
+	conn := rpc.NewConn(here, acp.ClientSide(w), rpc.Options{})
 	ctx := t.Context()
 	if err := conn.Call(ctx, "session/list", acp.Raw("{}"), nil); err == nil {
 		t.Error("the play answered what is not in the recording")
@@ -100,7 +100,7 @@ func TestAPlayedAgentServesALiveClient(t *testing.T) {
 
 	here, there = transport.Pair()
 	go func() { played <- Play(t.Context(), there, rec, PlayOptions{Wait: 10 * time.Second}) }()
-	conn = runtime.NewConn(here, acp.ClientSide(w), runtime.Options{})
+	conn = rpc.NewConn(here, acp.ClientSide(w), rpc.Options{})
 	agent := acp.Agent{Conn: conn}
 	init, err := agent.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1})
 	if err != nil || init.AgentInfo == nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -237,8 +237,8 @@ func TestATapRecordsAConnection(t *testing.T) {
 	var file bytes.Buffer
 	w := NewWriter(&file, Options{})
 	ours, theirs := transport.Pair()
-	client := runtime.NewConn(ours, nil, runtime.Options{Tap: w.Tap(false)})
-	agent := runtime.NewConn(theirs, nil, runtime.Options{Server: true})
+	client := rpc.NewConn(ours, nil, rpc.Options{Tap: w.Tap(false)})
+	agent := rpc.NewConn(theirs, nil, rpc.Options{Server: true})
 	if err := client.Call(t.Context(), "x", acp.Raw("{}"), nil); err == nil {
 		t.Error("an agent without a handler answered")
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 // Options configure a Writer.
@@ -101,12 +101,12 @@ func (t *Writer) Note(format string, args ...any) error {
 	return t.add(Record{Direction: Note, Bytes: fmt.Appendf(nil, format, args...)})
 }
 
-// Tap returns a runtime.Options.Tap for a connection; server says that it is
+// Tap returns a rpc.Options.Tap for a connection; server says that it is
 // the agent's.
-func (t *Writer) Tap(server bool) func(runtime.Direction, []byte) {
-	return func(d runtime.Direction, b []byte) {
+func (t *Writer) Tap(server bool) func(rpc.Direction, []byte) {
+	return func(d rpc.Direction, b []byte) {
 		way := ToClient
-		if (d == runtime.Outbound) != server {
+		if (d == rpc.Outbound) != server {
 			way = ToAgent
 		}
 		t.Message(way, b)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
@@ -17,9 +17,9 @@ const bluntAgent = "blunt-agent"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == bluntAgent {
-		conn := runtime.Connect(transport.Stdio(), func(c *runtime.Conn) acp.Handler {
+		conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
 			return acp.AgentSide(&blunt{client: acp.Client{Conn: c}})
-		}, runtime.Options{Server: true})
+		}, rpc.Options{Server: true})
 		<-conn.Done()
 		return
 	}

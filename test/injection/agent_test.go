@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -38,7 +38,7 @@ type hostile struct {
 	traffic
 	names    bool
 	ready    chan struct{}
-	conn     *runtime.Conn
+	conn     *rpc.Conn
 	cwd      string
 	sessions atomic.Int32
 	round    atomic.Int32
@@ -55,7 +55,7 @@ func playAgent(names bool) error {
 		return err
 	}
 	a := &hostile{traffic: all, names: names, ready: make(chan struct{}), cwd: cwd}
-	a.conn = runtime.NewConn(transport.Stdio(), a, runtime.Options{Server: true})
+	a.conn = rpc.NewConn(transport.Stdio(), a, rpc.Options{Server: true})
 	close(a.ready)
 	<-a.conn.Done()
 	return nil

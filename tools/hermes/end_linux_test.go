@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
 
@@ -38,25 +38,25 @@ var unique atomic.Int64
 // of a turn: the turn is cancelled, unless they are killed, and neither the
 // agent nor its command is left.
 func TestNothingOutlivesTheProgram(t *testing.T) {
-	signal := func(s syscall.Signal) func(*exec.Cmd, *runtime.Conn) {
-		return func(cmd *exec.Cmd, _ *runtime.Conn) { cmd.Process.Signal(s) }
+	signal := func(s syscall.Signal) func(*exec.Cmd, *rpc.Conn) {
+		return func(cmd *exec.Cmd, _ *rpc.Conn) { cmd.Process.Signal(s) }
 	}
 	for name, test := range map[string]struct {
 		args      string
-		end       func(*exec.Cmd, *runtime.Conn)
+		end       func(*exec.Cmd, *rpc.Conn)
 		cancelled bool
 	}{
 		"run, terminated": {"run x", signal(syscall.SIGTERM), true},
-		"run, interrupted twice": {"run x", func(cmd *exec.Cmd, _ *runtime.Conn) {
+		"run, interrupted twice": {"run x", func(cmd *exec.Cmd, _ *rpc.Conn) {
 			cmd.Process.Signal(syscall.SIGINT)
 			for range 2 {
 				time.Sleep(50 * time.Millisecond) // else they may be one
 				cmd.Process.Signal(syscall.SIGINT)
 			}
 		}, false},
-		"run, out of time":     {"run --timeout 500ms x", func(*exec.Cmd, *runtime.Conn) {}, true},
+		"run, out of time":     {"run --timeout 500ms x", func(*exec.Cmd, *rpc.Conn) {}, true},
 		"run, killed":          {"run x", signal(syscall.SIGKILL), false},
-		"serve, client leaves": {"serve --listen unix:s/s", func(_ *exec.Cmd, c *runtime.Conn) { c.Close() }, true},
+		"serve, client leaves": {"serve --listen unix:s/s", func(_ *exec.Cmd, c *rpc.Conn) { c.Close() }, true},
 		"serve, terminated":    {"serve --listen unix:s/s", signal(syscall.SIGTERM), true},
 		"serve, killed":        {"serve --listen unix:s/s", signal(syscall.SIGKILL), false},
 	} {
@@ -84,7 +84,7 @@ func TestNothingOutlivesTheProgram(t *testing.T) {
 					syscall.Kill(pid, syscall.SIGKILL)
 				}
 			})
-			var conn *runtime.Conn
+			var conn *rpc.Conn
 			if strings.HasPrefix(test.args, "serve") {
 				conn = prompted(t, filepath.Join(dir, "s", "s"))
 			}
@@ -121,13 +121,13 @@ func eventually(t *testing.T, what string, ok func() bool) {
 }
 
 // prompted connects to a server and has a turn that does not end.
-func prompted(t *testing.T, path string) *runtime.Conn {
+func prompted(t *testing.T, path string) *rpc.Conn {
 	t.Helper()
-	var conn *runtime.Conn
+	var conn *rpc.Conn
 	eventually(t, "a server", func() bool {
 		tr, err := socket.DialUnix(t.Context(), path)
 		if err == nil {
-			conn = runtime.NewConn(tr, nil, runtime.Options{})
+			conn = rpc.NewConn(tr, nil, rpc.Options{})
 		}
 		return err == nil
 	})

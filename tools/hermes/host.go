@@ -7,15 +7,15 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/hermes-nvim/hermes/plugin"
+	"github.com/hermes-nvim/hermes/plugin/host"
 )
 
 // maxLog is the size in bytes at which a log file is set aside.
 const maxLog = 10 << 20
 
-// host serves Neovim. Only msgpack-RPC may reach out; the log goes to the file
+// serveNeovim is the command host. Only msgpack-RPC may reach out; the log goes to the file
 // named by HERMES_LOG, at the level named by HERMES_LOG_LEVEL.
-func host(ctx context.Context, args []string, std *stdio) error {
+func serveNeovim(ctx context.Context, args []string, std *stdio) error {
 	if err := noArguments("host", args, std.out); err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func host(ctx context.Context, args []string, std *stdio) error {
 		}
 		logger = slog.New(slog.NewTextHandler(f, &slog.HandlerOptions{Level: level})).With("pid", os.Getpid())
 	}
-	return plugin.Serve(ctx, std.in, std.protocol(), plugin.Options{Version: version, Keeper: keeper(), Logger: logger})
+	return host.Serve(ctx, std.in, std.protocol(), host.Options{Version: version, Keeper: keeper(), Logger: logger})
 }
 
 // openLog opens a log for appending, readable by its owner only. One that has

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 // loss is a kind of thing that the agent said and the user does not get.
@@ -49,10 +49,10 @@ func (l *losses) add(kind loss, what string) {
 
 // fault counts what the connection could not hand on. Lines that do not look
 // like messages, such as a banner or a log, are no loss.
-func (l *losses) fault(f runtime.Fault) {
+func (l *losses) fault(f rpc.Fault) {
 	switch f.Kind {
-	case runtime.FaultTooLarge, runtime.FaultHandler:
-	case runtime.FaultParse, runtime.FaultInvalid:
+	case rpc.FaultTooLarge, rpc.FaultHandler:
+	case rpc.FaultParse, rpc.FaultInvalid:
 		if !bytes.Contains(f.Line, []byte(`"jsonrpc"`)) {
 			return
 		}

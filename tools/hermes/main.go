@@ -11,7 +11,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
 // version is set by make when the program is linked; without, it is that of the
@@ -32,7 +32,7 @@ type command struct {
 }
 
 var commands = []command{
-	{"host", "serve a Neovim over stdin and stdout; Neovim starts this itself", host},
+	{"host", "serve a Neovim over stdin and stdout; Neovim starts this itself", serveNeovim},
 	{"demo-agent", "be a small agent over stdin and stdout: no account, no network", demoAgent},
 	{"serve", "put an agent on the network: HTTP, WebSocket, TCP, Unix socket", serveAgent},
 	{"run", "give an agent one prompt, without an editor", runAgent},
@@ -56,7 +56,7 @@ func keeper() []string {
 
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
-		os.Exit(agent.Keep(os.Args[2:]))
+		os.Exit(launch.Keep(os.Args[2:]))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
@@ -23,7 +23,7 @@ const asHermes = "HERMES_TEST_AS_HERMES"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == keepCommand {
-		syscall.Exit(agent.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
+		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
 	}
 	if play := testAgents[os.Getenv(asAgent)]; play != nil && os.Getenv(asHermes) == "" {
 		play(newAgentWire())

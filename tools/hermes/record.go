@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
@@ -103,7 +103,7 @@ func proxy(w *trace.Writer, argv []string, std *stdio) error {
 	if err != nil {
 		stdin.Close()
 		w.Note("cannot start: %v", err)
-		return &exit{statusCannotRun(err), fmt.Errorf("cannot start %s: %w", agent.Command{Path: argv[0], Args: argv[1:]}, err)}
+		return &exit{statusCannotRun(err), fmt.Errorf("cannot start %s: %w", launch.Command{Path: argv[0], Args: argv[1:]}, err)}
 	}
 	ended := make(chan struct{})
 	go func() {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
 
@@ -75,7 +75,7 @@ func replay(ctx context.Context, args []string, std *stdio) error {
 		}
 	}
 	o.OnStderr = nil // the recorded agent's; the live one has its own
-	process, err := agent.Start(context.WithoutCancel(ctx), agent.Command{
+	process, err := launch.Start(context.WithoutCancel(ctx), launch.Command{
 		Path: argv[0], Args: argv[1:], InheritEnv: true,
 		OnStderr: func(line string) { fmt.Fprintln(std.err, oneLine(line)) },
 	})

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/agent"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/serve"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
@@ -42,9 +42,9 @@ func serveAgent(ctx context.Context, args []string, std *stdio) error {
 	return serveUntil(ctx, f, command, std.err, slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: level})))
 }
 
-func parseServe(args []string, help io.Writer) (*serveFlags, agent.Command, error) {
+func parseServe(args []string, help io.Writer) (*serveFlags, launch.Command, error) {
 	f := new(serveFlags)
-	var cmd agent.Command
+	var cmd launch.Command
 	args, argv := splitCommand(args)
 	set := newFlags("serve", serveSynopsis, help)
 	set.Var(&f.listen, "listen", "`address`: unix:PATH, tcp:HOST:PORT or http://HOST:PORT/PATH (HTTP and WebSocket); more than once for several (default http://127.0.0.1:0/acp, a free port)")
@@ -75,11 +75,11 @@ func parseServe(args []string, help io.Writer) (*serveFlags, agent.Command, erro
 	if len(f.listen) == 0 {
 		f.listen = list{"http://127.0.0.1:0" + serve.Endpoint}
 	}
-	cmd = agent.Command{Path: argv[0], Args: argv[1:], Dir: f.dir, PassEnv: f.pass, Keeper: keeper()}
+	cmd = launch.Command{Path: argv[0], Args: argv[1:], Dir: f.dir, PassEnv: f.pass, Keeper: keeper()}
 	return f, cmd, nil
 }
 
-func serveUntil(ctx context.Context, f *serveFlags, cmd agent.Command, stderr io.Writer, log *slog.Logger) error {
+func serveUntil(ctx context.Context, f *serveFlags, cmd launch.Command, stderr io.Writer, log *slog.Logger) error {
 	s := &serve.Server{Command: cmd, MaxConnections: f.limit, Idle: f.idle, Logger: log, Guard: access.Guard{Hosts: f.hosts, Origins: f.origins}}
 	if f.cert != "" {
 		pair, err := tls.LoadX509KeyPair(f.cert, f.key)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -121,7 +121,7 @@ func TestServeFromTheCommandLine(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := runtime.NewConn(tr, nil, runtime.Options{})
+		c := rpc.NewConn(tr, nil, rpc.Options{})
 		defer c.Close()
 		r, err := acp.Agent{Conn: c}.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
 		if err != nil || r.ProtocolVersion != 1 {

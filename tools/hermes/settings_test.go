@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 func init() {
@@ -117,7 +117,7 @@ func TestAnAgentThatDoesNotAnswerIsQuoted(t *testing.T) {
 		said  string
 		want  string
 	}{
-		{&runtime.TimeoutError{Method: "initialize", Limit: 30 * time.Second}, false, "stdout: usage", "initialize: not answered within 30s; the agent said: stdout: usage"},
+		{&rpc.TimeoutError{Method: "initialize", Limit: 30 * time.Second}, false, "stdout: usage", "initialize: not answered within 30s; the agent said: stdout: usage"},
 		{errTimeout, false, "stdout: usage", "no end of the turn in time; the agent said: stdout: usage"},
 		{errTimeout, true, "stdout: usage", "no end of the turn in time"},
 		{errTimeout, false, "", "no end of the turn in time"},

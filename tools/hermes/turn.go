@@ -11,12 +11,12 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/agent"
-	"github.com/hermes-nvim/hermes/runtime/client"
 	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/history"
+	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/permission"
-	"github.com/hermes-nvim/hermes/runtime/session"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 )
@@ -33,7 +33,7 @@ const cancelTime = 5 * time.Second
 
 // turn is one run of an agent. It is the client's side of the connection.
 type turn struct {
-	*client.Services
+	*services.Services
 	*job
 	agent  acp.Agent
 	chosen chan struct{} // closed when it is clear which session is shown
@@ -62,15 +62,15 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	}
 	life, kill := context.WithCancelCause(context.Background())
 	defer kill(nil)
-	process, err := agent.Start(life, cmd)
+	process, err := launch.Start(life, cmd)
 	if err != nil {
 		if hint := t.job.agent.Install; hint != "" {
 			err = fmt.Errorf("%w (to install it: %s)", err, hint)
 		}
 		return "", 0, errors.Join(err, closeTrace())
 	}
-	conn := runtime.NewConn(process.Transport(), acp.ClientSide(t), runtime.Options{
-		Tap: tap, OnFault: t.show.losses.fault, Limits: runtime.Limits{Bytes: maxWaiting},
+	conn := rpc.NewConn(process.Transport(), acp.ClientSide(t), rpc.Options{
+		Tap: tap, OnFault: t.show.losses.fault, Limits: rpc.Limits{Bytes: maxWaiting},
 	})
 	t.agent = acp.Agent{Conn: conn}
 	watched := make(chan struct{})
@@ -93,7 +93,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 }
 
 // recording prepares the recording that was asked for.
-func (t *turn) recording(cmd *agent.Command) (tap func(runtime.Direction, []byte), done func() error, err error) {
+func (t *turn) recording(cmd *launch.Command) (tap func(rpc.Direction, []byte), done func() error, err error) {
 	var stderr func(string)
 	if t.verbose {
 		stderr = func(line string) { t.show.note(line) }
@@ -284,7 +284,7 @@ func (t *turn) explain(stop acp.StopReason, err, cause error) error {
 // quoting adds what the agent said to the error for one that did not answer: it
 // may have printed its usage, or be waiting for something.
 func (t *turn) quoting(err error, said string) error {
-	var unanswered *runtime.TimeoutError
+	var unanswered *rpc.TimeoutError
 	if said == "" || !errors.As(err, &unanswered) && (t.began || !errors.Is(err, errTimeout)) {
 		return err
 	}
@@ -304,12 +304,12 @@ func (t *turn) services() error {
 		return err
 	}
 	missingIsEmpty := t.job.agent.Quirks.MissingFileEmpty
-	opts := client.Options{
+	opts := services.Options{
 		Agent: t.job.agent.Name, Policy: policy, Ask: t.ask, Decided: t.decided,
 		Terminal:       terminal.Options{Keeper: keeper()},
 		MissingIsEmpty: missingIsEmpty != nil && *missingIsEmpty,
 		Updated:        func(_ context.Context, n *acp.SessionNotification) error { t.show.update(n); return nil },
-		Limits:         session.Limits{Bytes: maxState},
+		Limits:         history.Limits{Bytes: maxState},
 	}
 	t.show.title = func(id acp.ToolCallID) string {
 		if st := t.State(t.show.session); st != nil {
@@ -321,7 +321,7 @@ func (t *turn) services() error {
 	}
 	switch t.approve {
 	case "all":
-		opts.ApproveCommand = client.AllowCommands
+		opts.ApproveCommand = services.AllowCommands
 		opts.ApproveWrite = func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }
 	case "reads":
 		inside := escapePattern(t.cwd) + "/**"
@@ -331,7 +331,7 @@ func (t *turn) services() error {
 			}
 		}
 	}
-	t.Services = client.New(opts)
+	t.Services = services.New(opts)
 	return nil
 }
 
@@ -375,7 +375,7 @@ func (t *turn) decided(req *acp.RequestPermissionRequest, outcome acp.RequestPer
 				(option.Kind == acp.PermissionOptionKindAllowOnce || option.Kind == acp.PermissionOptionKindAllowAlways)
 		}
 	}
-	if !allowed && !errors.Is(err, client.ErrCancelled) {
+	if !allowed && !errors.Is(err, services.ErrCancelled) {
 		t.denied.Add(1)
 	}
 	t.show.permission(req, allowed)

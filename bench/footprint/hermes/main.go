@@ -10,7 +10,7 @@ import (
 	"os/exec"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -50,7 +50,7 @@ func run(ctx context.Context, command []string) error {
 		return err
 	}
 	defer cmd.Process.Kill()
-	conn := runtime.NewConn(transport.NewStream(out, in), acp.ClientSide(client{}), runtime.Options{})
+	conn := rpc.NewConn(transport.NewStream(out, in), acp.ClientSide(client{}), rpc.Options{})
 	defer conn.Close()
 	agent := acp.Agent{Conn: conn}
 	if _, err := agent.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {

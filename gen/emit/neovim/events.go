@@ -21,14 +21,14 @@ func eventTables(events []Event) ([]emit.Output, error) {
 		return nil, err
 	}
 	return []emit.Output{
-		{Path: "plugin/events_gen.go", Data: goFile},
+		{Path: "plugin/host/events_gen.go", Data: goFile},
 		{Path: "lua/hermes/events_gen.lua", Data: luaEvents(events)},
 	}, nil
 }
 
 // goEvents writes switches, not maps: nothing is built when the host starts.
 func goEvents(events []Event) ([]byte, error) {
-	f := jen.NewFile("plugin")
+	f := jen.NewFile("host")
 	f.HeaderComment(eventsHeader)
 	f.Comment("Events whose names the host needs to know.")
 	f.Const().DefsFunc(func(g *jen.Group) {
@@ -72,7 +72,7 @@ func goEvents(events []Event) ([]byte, error) {
 	})
 	var b bytes.Buffer
 	if err := f.Render(&b); err != nil {
-		return nil, fmt.Errorf("plugin/events_gen.go: %w", err)
+		return nil, fmt.Errorf("plugin/host/events_gen.go: %w", err)
 	}
 	return b.Bytes(), nil
 }

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -53,7 +53,7 @@ func TestInitializeFailures(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := runtime.NewConn(tr, nil, runtime.Options{})
+			c := rpc.NewConn(tr, nil, rpc.Options{})
 			defer c.Close()
 			if _, err = (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("%v, want %q", err, test.want)
@@ -91,7 +91,7 @@ func TestWhatIsNoServerIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := runtime.NewConn(tr, nil, runtime.Options{})
+		c := rpc.NewConn(tr, nil, rpc.Options{})
 		if _, err := (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
 )
@@ -21,7 +21,7 @@ func ExampleDial() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	conn := runtime.NewConn(t, acp.ClientSide(acp.UnimplementedClientHandler{}), runtime.Options{})
+	conn := rpc.NewConn(t, acp.ClientSide(acp.UnimplementedClientHandler{}), rpc.Options{})
 	defer conn.Close()
 
 	answer, err := acp.Agent{Conn: conn}.Initialize(context.Background(), &acp.InitializeRequest{ProtocolVersion: 1})

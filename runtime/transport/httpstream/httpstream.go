@@ -24,7 +24,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	v2 "github.com/hermes-nvim/hermes/acp/v2"
-	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
+	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
 

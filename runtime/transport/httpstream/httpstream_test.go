@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/leak"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -63,13 +63,13 @@ func serve(t *testing.T, s *httpstream.Server, wrap func(http.Handler) http.Hand
 }
 
 // connect opens a connection and initializes it.
-func connect(t *testing.T, url string, opts access.Client, h acp.ClientHandler) *runtime.Conn {
+func connect(t *testing.T, url string, opts access.Client, h acp.ClientHandler) *rpc.Conn {
 	t.Helper()
 	tr, err := httpstream.Dial(url, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := runtime.NewConn(tr, acp.ClientSide(h), runtime.Options{})
+	c := rpc.NewConn(tr, acp.ClientSide(h), rpc.Options{})
 	t.Cleanup(func() { c.Close() })
 	if _, err := (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 		t.Fatal(err)

@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/soak"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/soak"
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
 )
@@ -42,7 +42,7 @@ func BenchmarkUpdates(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	c := runtime.NewConn(tr, acp.ClientSide(new(testagent.Client)), runtime.Options{})
+	c := rpc.NewConn(tr, acp.ClientSide(new(testagent.Client)), rpc.Options{})
 	defer c.Close()
 	a := acp.Agent{Conn: c}
 	if _, err := a.Initialize(b.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
@@ -72,8 +72,8 @@ func TestManyConnections(t *testing.T) {
 	token := access.NewToken()
 	url, peak := loadServer(t, token)
 	deaf(t, url, token)
-	sessions := make(map[*runtime.Conn][2]acp.SessionID)
-	clients := make(map[*runtime.Conn]*testagent.Client)
+	sessions := make(map[*rpc.Conn][2]acp.SessionID)
+	clients := make(map[*rpc.Conn]*testagent.Client)
 	for range connections {
 		client := new(testagent.Client)
 		c := connect(t, url, access.Client{Token: token}, client)

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
@@ -81,14 +81,14 @@ func TestAConnectionTheServerNoLongerWantsFailsWithItsCause(t *testing.T) {
 						h.ServeHTTP(w, r)
 					})
 				})
-				var c *runtime.Conn
+				var c *rpc.Conn
 				if method == http.MethodGet { // the stream of the connection, which every call needs
 					refuse.Store(true)
 					tr, err := httpstream.Dial(server.URL, access.Client{Token: s.Guard.Token})
 					if err != nil {
 						t.Fatal(err)
 					}
-					c = runtime.NewConn(tr, nil, runtime.Options{})
+					c = rpc.NewConn(tr, nil, rpc.Options{})
 					defer c.Close()
 					acp.Agent{Conn: c}.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
 				} else {
@@ -148,7 +148,7 @@ func TestTheEndOfTheConnectionsStreamEndsTheConnection(t *testing.T) {
 			}()
 			time.Sleep(50 * time.Millisecond)
 			close(end)
-			var closed *runtime.ClosedError
+			var closed *rpc.ClosedError
 			select {
 			case err := <-failed:
 				if !errors.As(err, &closed) {
@@ -195,7 +195,7 @@ func TestAnEventThatIsNoMessageIsSkipped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := runtime.NewConn(tr, nil, runtime.Options{})
+	c := rpc.NewConn(tr, nil, rpc.Options{})
 	defer c.Close()
 	a := acp.Agent{Conn: c}
 	if _, err := a.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
@@ -204,7 +204,7 @@ func TestAnEventThatIsNoMessageIsSkipped(t *testing.T) {
 	if r, err := a.ListSessions(t.Context(), &acp.ListSessionsRequest{}); err != nil || r.Sessions == nil {
 		t.Fatal(r, err)
 	}
-	if n := c.Stats(); n.Count(runtime.FaultParse)+n.Count(runtime.FaultNoise) != 2 {
+	if n := c.Stats(); n.Count(rpc.FaultParse)+n.Count(rpc.FaultNoise) != 2 {
 		t.Errorf("%+v, want the two that are no messages", n)
 	}
 }
@@ -235,7 +235,7 @@ func TestDeleteIsRepeatedAndFollowsAFailedInitialize(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := runtime.NewConn(tr, nil, runtime.Options{})
+	c := rpc.NewConn(tr, nil, rpc.Options{})
 	var e *acp.Error
 	if _, err := (acp.Agent{Conn: c}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); !errors.As(err, &e) || e.Code != acp.ErrorCodeAuthenticationRequired {
 		t.Error(err)

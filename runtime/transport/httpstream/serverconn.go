@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
+	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
 )
@@ -48,7 +48,7 @@ func TestTheCookieOfALoadBalancerKeepsAConnectionOnItsNode(t *testing.T) {
 	server := httptest.NewServer(b)
 	defer server.Close()
 	var clients [2]*testagent.Client
-	var conns [2]*runtime.Conn
+	var conns [2]*rpc.Conn
 	var ids [2]acp.SessionID
 	for i := range clients { // both open at the same time, one on each node
 		clients[i] = new(testagent.Client)

@@ -17,7 +17,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
+	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 

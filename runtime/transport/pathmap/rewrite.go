@@ -2,7 +2,7 @@ package pathmap
 
 import (
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime/internal/envelope"
+	"github.com/hermes-nvim/hermes/internal/envelope"
 )
 
 // rewriter copies a valid JSON text and maps the strings at some positions.

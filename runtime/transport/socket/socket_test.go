@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )

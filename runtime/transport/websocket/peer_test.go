@@ -13,8 +13,8 @@ import (
 	ws "github.com/coder/websocket"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
-	"github.com/hermes-nvim/hermes/runtime/internal/testagent"
+	"github.com/hermes-nvim/hermes/internal/testagent"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
@@ -92,7 +92,7 @@ func TestFramesDuringInitializeWaitForItsAnswer(t *testing.T) {
 	t.Parallel()
 	agent := &late{asked: make(chan struct{}), answer: make(chan struct{})}
 	url, client := start(t, &websocket.Server{Handle: func(ctx context.Context, c transport.Transport) {
-		conn := runtime.NewConn(c, acp.AgentSide(agent), runtime.Options{Server: true, Handshake: true})
+		conn := rpc.NewConn(c, acp.AgentSide(agent), rpc.Options{Server: true, Handshake: true})
 		<-conn.Done()
 		conn.Close()
 	}})
@@ -141,9 +141,9 @@ func TestTheCloseOfThePeerFailsPendingCalls(t *testing.T) {
 			c.Read(ctx) // initialize
 			end(c)
 		})
-		conn := runtime.NewConn(link, nil, runtime.Options{})
+		conn := rpc.NewConn(link, nil, rpc.Options{})
 		_, err := acp.Agent{Conn: conn}.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
-		var closed *runtime.ClosedError
+		var closed *rpc.ClosedError
 		var why *websocket.CloseError
 		if !errors.As(err, &closed) || errors.As(err, &why) != (name == "closed") || why != nil && (why.Code != 1011 || why.Reason != "why") {
 			t.Errorf("%s: %v", name, err)
@@ -155,7 +155,7 @@ func TestTheCloseOfThePeerFailsPendingCalls(t *testing.T) {
 // T22 of the conformance list.
 func TestAPeerThatStopsInsideAMessageIsReported(t *testing.T) {
 	t.Parallel()
-	faults, goOn := make(chan runtime.Fault, 4), make(chan struct{})
+	faults, goOn := make(chan rpc.Fault, 4), make(chan struct{})
 	link := peer(t, func(ctx context.Context, c *ws.Conn) {
 		w, err := c.Writer(ctx, ws.MessageText)
 		if err != nil {
@@ -168,12 +168,12 @@ func TestAPeerThatStopsInsideAMessageIsReported(t *testing.T) {
 		w.Close()
 		c.Read(ctx)
 	})
-	conn := runtime.NewConn(link, nil, runtime.Options{
-		Limits:  runtime.Limits{Stall: 60 * time.Millisecond},
-		OnFault: func(f runtime.Fault) { faults <- f },
+	conn := rpc.NewConn(link, nil, rpc.Options{
+		Limits:  rpc.Limits{Stall: 60 * time.Millisecond},
+		OnFault: func(f rpc.Fault) { faults <- f },
 	})
 	defer conn.Close()
-	for _, want := range []runtime.FaultKind{runtime.FaultStalled, runtime.FaultUnknownMethod} {
+	for _, want := range []rpc.FaultKind{rpc.FaultStalled, rpc.FaultUnknownMethod} {
 		select {
 		case f := <-faults:
 			if f.Kind != want {
@@ -182,7 +182,7 @@ func TestAPeerThatStopsInsideAMessageIsReported(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatalf("no %v", want)
 		}
-		if want == runtime.FaultStalled {
+		if want == rpc.FaultStalled {
 			close(goOn)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	ws "github.com/coder/websocket"
 
-	"github.com/hermes-nvim/hermes/runtime/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 	"github.com/hermes-nvim/hermes/runtime/transport/websocket"

@@ -15,16 +15,16 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // Run serves one client over t until the connection ends or ctx is done. It is
 // no error when the client hangs up.
 func Run(ctx context.Context, t transport.Transport, log *slog.Logger) error {
-	conn := runtime.Connect(t, func(c *runtime.Conn) acp.Handler {
+	conn := rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		return acp.AgentSide(&agent{conn: c, client: acp.Client{Conn: c}, sessions: map[acp.SessionID]*session{}, exit: os.Exit})
-	}, runtime.Options{Server: true, Logger: log})
+	}, rpc.Options{Server: true, Logger: log})
 	select {
 	case <-ctx.Done():
 		return errors.Join(context.Cause(ctx), conn.Close())
@@ -40,7 +40,7 @@ func Run(ctx context.Context, t transport.Transport, log *slog.Logger) error {
 type agent struct {
 	acp.UnimplementedAgentHandler
 
-	conn   *runtime.Conn
+	conn   *rpc.Conn
 	client acp.Client
 	exit   func(code int)
 
@@ -191,7 +191,7 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 		}
 	}
 	err = t.play(ctx, prompt)
-	if errors.Is(err, runtime.ErrSessionCancelled) || errors.Is(err, errCancelled) {
+	if errors.Is(err, rpc.ErrSessionCancelled) || errors.Is(err, errCancelled) {
 		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
 	} else if err != nil {
 		return nil, err
@@ -212,7 +212,7 @@ func (a *agent) CloseSession(ctx context.Context, p *acp.CloseSessionRequest) (*
 	stop, answered := s.stop, s.answered
 	a.mu.Unlock()
 	if answered != nil {
-		stop(runtime.ErrSessionCancelled)
+		stop(rpc.ErrSessionCancelled)
 		select {
 		case <-answered:
 		case <-ctx.Done():

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	"github.com/hermes-nvim/hermes/runtime"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
@@ -64,7 +64,7 @@ func start(t *testing.T, can *acp.ClientCapabilities) *editor {
 	here, there := transport.Pair()
 	ended := make(chan error, 1)
 	go func() { ended <- Run(t.Context(), there, slog.New(slog.DiscardHandler)) }()
-	conn := runtime.NewConn(here, acp.ClientSide(e), runtime.Options{})
+	conn := rpc.NewConn(here, acp.ClientSide(e), rpc.Options{})
 	e.agent = acp.Agent{Conn: conn}
 	t.Cleanup(func() {
 		conn.Close()
@@ -678,13 +678,13 @@ func TestACrashEndsTheProcessInTheMiddleOfATurn(t *testing.T) {
 		t.Fatal(err)
 	}
 	e := &editor{t: t, dir: t.TempDir(), changed: make(chan struct{}, 1)}
-	conn := runtime.NewConn(transport.NewStream(out, in), acp.ClientSide(e), runtime.Options{})
+	conn := rpc.NewConn(transport.NewStream(out, in), acp.ClientSide(e), rpc.Options{})
 	defer conn.Close()
 	e.agent = acp.Agent{Conn: conn}
 	if _, err := e.agent.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 		t.Fatal(err)
 	}
-	var closed *runtime.ClosedError
+	var closed *rpc.ClosedError
 	if _, err := e.prompt(e.open(), "/crash"); !errors.As(err, &closed) || !errors.Is(err, io.EOF) {
 		t.Errorf("prompt: %v", err)
 	}

@@ -1,0 +1,253 @@
+//go:build unix
+
+package hostile
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+)
+
+// soon is how long something that should happen may take on a busy machine.
+const soon = patience.Soon
+
+const mib = 1 << 20
+
+var program string // the hostile agent
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	if os.Getenv(echoEnv) != "" {
+		echo()
+		return 0
+	}
+	dir, err := os.MkdirTemp("", "hostile")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "agent")
+	// Without the race detector, whatever the tests have: it starts in a few
+	// milliseconds, thousands of times.
+	if out, err := exec.Command("go", "build", "-o", program, "./agent").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the agent: %v\n%s", err, out)
+		return 1
+	}
+	return leak.Main(m)
+}
+
+// workers runs a job for each number below n, a few at a time.
+func workers(n int, job func(i int)) {
+	var wg sync.WaitGroup
+	next := make(chan int)
+	for range 4 {
+		wg.Go(func() {
+			for i := range next {
+				job(i)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	wg.Wait()
+}
+
+// command is an agent that follows a script, with a ladder for the impatient.
+func command(script string) launch.Command {
+	return launch.Command{
+		Path: program, Env: []string{"HERMES_HOSTILE=" + script},
+		EOFWait: 300 * time.Millisecond, TermWait: 300 * time.Millisecond,
+		KillWait: 4 * time.Second, // of the kernel, when the machine is busy
+	}
+}
+
+func start(t *testing.T, script string) *launch.Process {
+	t.Helper()
+	p, err := launch.Start(context.Background(), command(script))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// witness is a client that remembers what it was told.
+type witness struct {
+	mu      sync.Mutex
+	updates [][]byte // params of session/update
+	asked   int
+	ready   chan struct{} // closed by _ready
+	hold    chan struct{} // requests wait for it, unless nil
+
+	sizesOnly bool // do not keep the params
+}
+
+func newWitness() *witness { return &witness{ready: make(chan struct{})} }
+
+func (w *witness) HandleNotification(_ context.Context, method string, params json.RawMessage) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch method {
+	case "_ready":
+		close(w.ready)
+	case acp.MethodSessionUpdate:
+		if w.sizesOnly {
+			params = params[:0]
+		}
+		w.updates = append(w.updates, bytes.Clone(params))
+	default:
+		return acp.MethodNotFound(method)
+	}
+	return nil
+}
+
+func (w *witness) HandleRequest(ctx context.Context, method string, _ json.RawMessage) (acp.Appender, error) {
+	if method != acp.MethodSessionRequestPermission {
+		return nil, acp.MethodNotFound(method)
+	}
+	w.mu.Lock()
+	w.asked++
+	w.mu.Unlock()
+	if w.hold != nil {
+		select {
+		case <-w.hold:
+		case <-ctx.Done():
+		}
+	}
+	return acp.Raw(`{"outcome":{"outcome":"cancelled"}}`), nil
+}
+
+func (w *witness) seen() [][]byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.updates
+}
+
+const (
+	ready  = `say {"jsonrpc":"2.0","method":"_ready"}` + "\n"
+	params = `{"sessionId":"s","prompt":[]}`
+)
+
+// prompt starts a turn and returns where its error will be.
+func prompt(ctx context.Context, c *rpc.Conn) <-chan error {
+	done := make(chan error, 1)
+	go func() { done <- c.Call(ctx, acp.MethodSessionPrompt, acp.Raw(params), nil) }()
+	return done
+}
+
+// eventually waits for a condition.
+var eventually = patience.True
+
+func receive[T any](t *testing.T, what string, ch <-chan T) T {
+	t.Helper()
+	return patience.Value(t, what, ch)
+}
+
+func isA[E error](err error) bool {
+	var e E
+	return errors.As(err, &e)
+}
+
+// exitOf returns how the agent behind an error ended, which the error must tell.
+func exitOf(t *testing.T, err error) *launch.ExitError {
+	t.Helper()
+	var exit *launch.ExitError
+	if !isA[*rpc.ClosedError](err) || !errors.As(err, &exit) || isA[*acp.Error](err) {
+		t.Errorf("%v does not tell how the agent ended", err)
+		return &launch.ExitError{}
+	}
+	return exit
+}
+
+// turn is a whole turn as an agent said it, and its lines.
+func turn(t *testing.T) (path string, text []byte, lines []string) {
+	t.Helper()
+	path, err := filepath.Abs("testdata/turn.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = os.ReadFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return path, text, strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}
+
+// paramsOf returns the params of the updates among whole lines.
+func paramsOf(t *testing.T, lines []string) []string {
+	t.Helper()
+	var out []string
+	for _, l := range lines {
+		var m struct {
+			Method string
+			Params json.RawMessage
+		}
+		if err := json.Unmarshal([]byte(l), &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Method == acp.MethodSessionUpdate {
+			out = append(out, string(m.Params))
+		}
+	}
+	return out
+}
+
+// closed closes a connection and sees to it that nothing of its agent is left.
+func closed(t *testing.T, what string, c *rpc.Conn, p *launch.Process) {
+	t.Helper()
+	began := time.Now()
+	if err := c.Close(); err != nil {
+		t.Errorf("%s: Close: %v", what, err)
+	}
+	if d := time.Since(began); d > 5*time.Second {
+		t.Errorf("%s: Close took %v", what, d)
+	}
+	select {
+	case <-p.Done():
+	default:
+		t.Errorf("%s: the agent has not been waited for", what)
+	}
+	// A killed orphan stays until whoever adopted it has waited for it.
+	for end := time.Now().Add(soon); syscall.Kill(-p.PID(), 0) == nil && running(p.PID()); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Errorf("%s: something of the agent's group still runs", what)
+			return
+		}
+	}
+}
+
+// running reports whether a process of a group is alive; where the system does
+// not tell zombies apart they count.
+func running(group int) bool {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return true
+	}
+	for _, e := range entries {
+		stat, err := os.ReadFile("/proc/" + e.Name() + "/stat")
+		_, rest, ok := strings.Cut(string(stat), ") ")
+		if f := strings.Fields(rest); err == nil && ok && len(f) > 2 && f[2] == strconv.Itoa(group) && f[0] != "Z" {
+			return true
+		}
+	}
+	return false
+}

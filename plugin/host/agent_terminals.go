@@ -1,0 +1,59 @@
+package host
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/terminal"
+)
+
+// foreignTerminal is what agents that run commands themselves tell of them in
+// the _meta of a tool call: output to append, and the end.
+type foreignTerminal struct {
+	Output foreignOutput `json:"terminal_output"`
+	Delta  foreignOutput `json:"terminal_output_delta"`
+	Exit   struct {
+		ID     acp.TerminalID `json:"terminal_id"`
+		Code   int            `json:"exit_code"`
+		Signal string         `json:"signal"`
+	} `json:"terminal_exit"`
+}
+
+type foreignOutput struct {
+	ID   acp.TerminalID `json:"terminal_id"`
+	Data string         `json:"data"`
+}
+
+// foreign shows the output of a terminal the agent has of its own like that of
+// one that was made here. A name that is taken here stays what it is, and what
+// does not have the usual shape is left to whoever reads _meta.
+func (s *session) foreign(u acp.SessionUpdate) {
+	var meta json.RawMessage
+	switch u := u.(type) {
+	case *acp.ToolCall:
+		meta = u.Meta
+	case *acp.ToolCallUpdate:
+		meta = u.Meta
+	}
+	var f foreignTerminal
+	if !bytes.Contains(meta, []byte(`"terminal_`)) || json.Unmarshal(meta, &f) != nil {
+		return
+	}
+	for _, out := range []foreignOutput{f.Output, f.Delta} {
+		if out.Data != "" && s.isForeign(out.ID) {
+			s.conn.terminalData(s.id, out.ID, out.Data, 0)
+		}
+	}
+	if s.isForeign(f.Exit.ID) {
+		s.conn.terminalExited(s.id, f.Exit.ID, terminal.Status{Code: f.Exit.Code, Signal: f.Exit.Signal})
+	}
+}
+
+func (s *session) isForeign(id acp.TerminalID) bool {
+	if id == "" {
+		return false
+	}
+	_, err := s.conn.services.TerminalOutput(s.conn.ctx, &acp.TerminalOutputRequest{SessionID: s.id, TerminalID: id})
+	return err != nil
+}

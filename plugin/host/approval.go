@@ -1,0 +1,225 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/history"
+	"github.com/hermes-nvim/hermes/runtime/terminal"
+)
+
+// Reasons why a command does not run.
+var (
+	errNotAllowed  = errors.New("the user did not allow it")
+	errNotAnswered = errors.New("the user was asked and gave no answer, or could not be asked")
+	errNobodyAsked = errors.New("the user is not asked, because request_permissions is off")
+)
+
+// approvals are the commands that the user has allowed in one turn.
+type approvals struct {
+	once map[digest]int // how many times each may still run
+	all  bool           // the user has allowed every command of the turn
+}
+
+// digest stands for everything that decides what a command does.
+type digest [sha256.Size]byte
+
+// agentMark is a variable that claude-code-acp adds to every command after it
+// has asked without it. It changes nothing but how programs name their caller.
+const agentMark = "CLAUDECODE=1"
+
+func digestOf(c *terminal.Command) digest {
+	env := slices.DeleteFunc(slices.Clone(c.Env), func(v string) bool { return v == agentMark })
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %t", c.Path, c.Argv, c.Dir, env, c.Shell))
+}
+
+// approval is what the user approves by allowing an agent's question. It is
+// settled before the question is shown.
+type approval struct {
+	turn    *turn
+	command *digest // nil: none
+}
+
+// shown works out which command a question of the agent shows. Only what the
+// question itself says counts: what was said before can change while the user
+// reads.
+func (s *session) shown(ctx context.Context, call acp.ToolCallUpdate) approval {
+	s.mu.Lock()
+	a := approval{turn: s.turn}
+	s.mu.Unlock()
+	if s.conn.runAccess() != runAsked || s.calls.Merge(&call).Kind.Or("") != acp.ToolKindExecute || s.openRoots() != nil {
+		return a
+	}
+	req := commandShown(call.RawInput)
+	if req == nil {
+		return a
+	}
+	req.SessionID = s.id
+	c, err := s.conn.services.Command(ctx, req)
+	if err != nil || !c.Shell && len(req.Args) == 0 && strings.ContainsAny(req.Command, " \t\r\n") {
+		return a // it would not run, or is not the line that it looks like
+	}
+	d := digestOf(c)
+	a.command = &d
+	return a
+}
+
+// folderNames are the members by which agents name the folder of a command.
+var folderNames = []string{"cwd", "workdir", "working_directory", "workingDirectory", "directory", "dir", "dir_path"}
+
+// commandShown reads the command in the raw input of a tool call, nil when there
+// is none or when it can be read in two ways.
+func commandShown(rawInput json.RawMessage) *acp.CreateTerminalRequest {
+	var input map[string]json.RawMessage
+	if json.Unmarshal(rawInput, &input) != nil {
+		return nil
+	}
+	req := new(acp.CreateTerminalRequest)
+	var vector []string
+	switch {
+	case json.Unmarshal(input["command"], &req.Command) == nil:
+		if present(input["args"]) && json.Unmarshal(input["args"], &req.Args) != nil {
+			return nil
+		}
+	case json.Unmarshal(input["command"], &vector) == nil && len(vector) > 0 && !present(input["args"]):
+		req.Command, req.Args = vector[0], vector[1:]
+	}
+	if req.Command == "" || present(input["env"]) && json.Unmarshal(input["env"], &req.Env) != nil {
+		return nil
+	}
+	for _, name := range folderNames {
+		if !present(input[name]) {
+			continue
+		}
+		var dir string
+		if json.Unmarshal(input[name], &dir) != nil || req.Cwd.OK && req.Cwd.V != dir {
+			return nil
+		}
+		req.Cwd = acp.Some(dir)
+	}
+	return req
+}
+
+func present(member json.RawMessage) bool { return len(member) > 0 && string(member) != "null" }
+
+// approve lets the command of a run once, in the turn in which it was shown.
+func (s *session) approve(a approval) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.command == nil || a.turn != s.turn {
+		return
+	}
+	if s.approved.once == nil {
+		s.approved.once = make(map[digest]int)
+	}
+	s.approved.once[*a.command]++
+}
+
+// spend reports whether the user has allowed the command, and uses that up.
+func (s *session) spend(c *terminal.Command) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.approved.all {
+		return true
+	}
+	d := digestOf(c)
+	if s.approved.once[d] == 0 {
+		return false
+	}
+	s.approved.once[d]--
+	return true
+}
+
+// approveCommand asks the user about a command, showing exactly what would run,
+// unless a rule decides or the user has allowed this very command before.
+func (s *session) approveCommand(ctx context.Context, cmd *terminal.Command) error {
+	if s.conn.runAccess() != runAsked {
+		return nil
+	}
+	s.mu.Lock()
+	during := s.turn
+	s.mu.Unlock()
+	p, err := s.commandQuestion(cmd, during != nil)
+	if err != nil {
+		return err
+	}
+	k := &client{conn: s.conn}
+	var id acp.PermissionOptionID
+	if choice, ruled := k.ruled(s, p); ruled {
+		if choice != nil {
+			id = choice.OptionID
+		} else {
+			id = optionReject
+		}
+	} else if s.spend(cmd) {
+		return nil
+	} else if id, err = k.askItself(ctx, p); err != nil {
+		return err
+	}
+	switch id {
+	case optionAllow:
+		return nil
+	case optionTurn:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.approved.all = s.approved.all || s.turn == during
+		return nil
+	case "":
+		return errNotAnswered
+	}
+	return errNotAllowed
+}
+
+// commandQuestion asks whether cmd may run. Every further command of the turn
+// can be allowed with it while one runs.
+func (s *session) commandQuestion(cmd *terminal.Command, turn bool) (*acp.RequestPermissionRequest, error) {
+	title := "Run "
+	if cmd.Shell {
+		title = "Run through a shell: "
+	}
+	input := struct {
+		Command string   `json:"command"`
+		Program string   `json:"program"`
+		Cwd     string   `json:"cwd"`
+		Shell   bool     `json:"shell"`
+		Env     []string `json:"env,omitempty"`
+	}{cmd.String(), cmd.Path, cmd.Dir, cmd.Shell, cmd.Env}
+	raw, err := json.Marshal(input)
+	if err != nil {
+		return nil, err
+	}
+	options := []acp.PermissionOption{{OptionID: optionAllow, Name: "Run it", Kind: acp.PermissionOptionKindAllowOnce}}
+	if turn {
+		options = append(options, acp.PermissionOption{
+			OptionID: optionTurn, Name: "Run this and every further command of this turn", Kind: acp.PermissionOptionKindAllowAlways,
+		})
+	}
+	options = append(options, acp.PermissionOption{OptionID: optionReject, Name: "Do not run it", Kind: acp.PermissionOptionKindRejectOnce})
+	return ownQuestion(s.id, acp.ToolCallUpdate{
+		Title: acp.Some(title + cmd.String()), Kind: acp.Some(acp.ToolKindExecute), RawInput: raw,
+	}, options...), nil
+}
+
+// callLimits bound the tool calls of a turn that are remembered.
+var callLimits = history.Limits{Entries: 1024, Bytes: 4 << 20}
+
+// noteCall remembers the tool calls of the turn: a question about one of them
+// need not say everything again.
+func (s *session) noteCall(u acp.SessionUpdate) {
+	switch u.(type) {
+	case *acp.ToolCall, *acp.ToolCallUpdate:
+		s.calls.Apply(u)
+	}
+}
+
+// forgetTurn drops what held for one turn; the caller holds s.mu.
+func (s *session) forgetTurn() {
+	s.calls.Reset()
+	s.approved = approvals{}
+}

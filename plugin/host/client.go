@@ -1,0 +1,204 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// client is what an agent sees: it hands every message to Neovim and does
+// itself what Neovim leaves to it.
+type client struct {
+	acp.UnimplementedClientHandler
+	conn *connection
+}
+
+// handler reports the notifications that do not decode, which the peer cannot
+// be told about.
+type handler struct {
+	acp.Handler
+	conn *connection
+}
+
+func (h handler) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
+	if method != acp.MethodSessionUpdate {
+		return h.handle(ctx, method, params)
+	}
+	list, missing := pieces(params)
+	if missing != (lost{}) {
+		ctx = context.WithValue(ctx, lostKey{}, missing)
+	}
+	for piece := range list {
+		if err := h.handle(ctx, method, piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (h handler) handle(ctx context.Context, method string, params json.RawMessage) error {
+	err := h.Handler.HandleNotification(ctx, method, params)
+	var bad *acp.Error
+	if errors.As(err, &bad) {
+		h.conn.host.log.Warn("notification refused", "agent", h.conn.name, "method", method, "error", err)
+		o := new(object).str("agent", h.conn.name).str("method", method).str("kind", "agent").
+			num("code", int64(bad.Code)).str("message", bad.Message)
+		h.conn.host.queue.push(event(eventRequestFailed, o.json()))
+	}
+	return err
+}
+
+// lostKey is the key of what was left out of a notification before it was decoded.
+type lostKey struct{}
+
+// SessionUpdate gives an update to Neovim; it waits while Neovim is behind.
+func (k *client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
+	missing, _ := ctx.Value(lostKey{}).(lost)
+	if err := k.conn.host.queue.room(ctx); err != nil {
+		return err
+	}
+	k.conn.update(update{n, missing})
+	return nil
+}
+
+// CompleteElicitation tells Neovim that a URL elicitation is over.
+func (k *client) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
+	k.conn.host.queue.push(event(notificationEvent(acp.MethodElicitationComplete), from(n.AppendJSON(nil)).str("agent", k.conn.name).json()))
+	return nil
+}
+
+// ExtNotification passes on what the protocol does not know.
+func (k *client) ExtNotification(ctx context.Context, method string, params json.RawMessage) error {
+	if err := k.conn.host.queue.room(ctx); err != nil {
+		return err
+	}
+	o := new(object).str("agent", k.conn.name).str("method", method).raw("params", params)
+	k.conn.host.queue.push(event(eventExtNotification, o.json()))
+	return nil
+}
+
+// question is an agent request on its way to Neovim.
+type question struct {
+	event   string // name of the autocommand
+	method  string
+	session acp.SessionID
+	alone   bool // it belongs to no session
+	data    *object
+	refused string          // why the default must not serve it; empty for no reason
+	user    bool            // a person answers it, so the session is shown as waiting
+	max     int             // what it may cost; 0 means maxCost
+	asked   func(id string) // told the request id; may be nil
+}
+
+// question makes the question for a request of the protocol.
+func (k *client) question(method string, id acp.SessionID, params acp.Appender) question {
+	return question{
+		event: requestEvent(method, ""), method: method, session: id,
+		data: from(params.AppendJSON(nil)),
+	}
+}
+
+// isWhole reports whether Neovim sees all of q.
+func (q *question) isWhole() bool {
+	return fits(q.data.buf, cmp.Or(q.max, maxCost)-surelyFits) // room for what is added
+}
+
+// mayBeCut reports whether Neovim can answer q without seeing all of it: a
+// question for permission by a denial, a write by leaving it to the host.
+// Whoever answers another one acts on what it says.
+func (q *question) mayBeCut() bool {
+	return q.method == acp.MethodSessionRequestPermission || q.method == acp.MethodFsWriteTextFile
+}
+
+// ask puts q to Neovim and waits for the answer.
+func (k *client) ask(ctx context.Context, q question) (answer, error) {
+	c := k.conn
+	if !q.isWhole() && !q.mayBeCut() {
+		return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": too large for the editor"}
+	}
+	var s *session
+	if !q.alone {
+		var err error
+		if s, err = c.await(ctx, q.session); err != nil {
+			return answer{}, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: q.method + ": " + err.Error()}
+		}
+		if q.user && s.cancelling() {
+			return answer{cancelled: true, By: "cancel"}, nil
+		}
+	}
+	a, err := c.host.asks.add(c.name, string(q.session), q.method)
+	if err != nil {
+		return answer{}, err
+	}
+	q.data.str("agent", c.name).str("requestId", a.id)
+	if q.asked != nil {
+		q.asked(a.id)
+	}
+	if s != nil && q.user {
+		s.waits(1)
+		defer s.waits(-1)
+	}
+	o := new(object).str("requestId", a.id).str("name", q.event).str("method", q.method).
+		str("agent", c.name).optional("refused", q.refused)
+	o.key("data")
+	o.buf = append(o.buf, q.data.json()...)
+	c.host.queue.push(item{kind: kindAsk, json: o.json(), max: q.max})
+	return c.host.asks.wait(ctx, a), nil
+}
+
+// message is a generated message.
+type message[T any] interface {
+	*T
+	json.Unmarshaler
+	acp.Appender
+}
+
+// answered asks q and decodes the answer. When Neovim leaves the answer to
+// the host, or its answer cannot be used, byDefault gives it.
+func answered[T any, P message[T]](ctx context.Context, k *client, q question, byDefault func(context.Context) (P, error)) (P, error) {
+	v, err := k.ask(ctx, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.cancelled:
+		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: q.method + ": cancelled by the user"}
+	case v.Error != nil:
+		return nil, v.Error
+	case v.Default:
+		return byDefault(ctx)
+	}
+	r := P(new(T))
+	if len(v.Result) == 0 || string(v.Result) == "null" {
+		v.Result = json.RawMessage("{}")
+	}
+	if err := r.UnmarshalJSON(v.Result); err != nil {
+		k.conn.host.notice("error", "the answer to %s from %s is not valid: %v", q.event, v.By, err)
+		return nil, &acp.Error{Code: acp.ErrorCodeInternalError, Message: q.method + ": the client's answer is not valid"}
+	}
+	return r, nil
+}
+
+// ExtRequest puts a method outside the protocol to Neovim.
+func (k *client) ExtRequest(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	q := question{
+		event: eventExtRequest, method: method, alone: true,
+		data: new(object).str("method", method).raw("params", params),
+	}
+	v, err := k.ask(ctx, q)
+	switch {
+	case err != nil:
+		return nil, err
+	case v.cancelled:
+		return nil, &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: method + ": cancelled"}
+	case v.Error != nil:
+		return nil, v.Error
+	case v.Default:
+		return nil, acp.MethodNotFound(method)
+	case len(v.Result) == 0:
+		return json.RawMessage("null"), nil
+	}
+	return v.Result, nil
+}

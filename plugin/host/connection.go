@@ -1,0 +1,433 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/redial"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/services"
+)
+
+// States of a connection, as StateChanged and hermes.state() show them.
+const (
+	stateDisconnected = "disconnected"
+	stateStarting     = "starting"
+	stateInitializing = "initializing"
+	stateReady        = "ready"
+	stateReconnecting = "reconnecting" // it broke, and is made again
+	stateClosing      = "closing"
+)
+
+// connection is one agent: its process, what it can do and its sessions.
+type connection struct {
+	host *Host
+	name string
+	cmd  command
+	ctx  context.Context // ends with stop or when the agent is gone
+	end  context.CancelCauseFunc
+	over chan struct{} // closed when everything is cleaned up
+	up   chan struct{} // closed when wire and init are set
+	wire *redial.Client
+	proc atomic.Pointer[launch.Process] // the current or last one; nil when the agent runs elsewhere
+
+	services *services.Services // files and terminals, when Neovim leaves them to the host
+
+	mu       sync.Mutex
+	state    string
+	init     []byte        // answer to initialize, for connect calls that come later
+	waiting  []func(error) // operations that came before ready, in order
+	flushing bool          // they are being let go
+	sessions map[acp.SessionID]*session
+	ending   bool
+	stopped  error                      // why stop was called, nil before
+	tapped   atomic.Int64               // messages seen
+	opening  int                        // session/new calls without an answer
+	early    map[acp.SessionID][]update // updates of sessions not known yet
+	known    chan struct{}              // closed and replaced when opening or sessions change
+	err      error                      // why it is over
+	faults   map[rpc.FaultKind]int
+	login    chan struct{} // closed when the last login or logout is answered; nil before one
+
+	main    *connection   // the one Neovim knows; nil when this is it
+	others  []*connection // those below it
+	claimed bool          // it has a session, or is about to
+}
+
+func newConnection(ctx context.Context, h *Host, name string, cmd command) *connection {
+	c := &connection{
+		host:     h,
+		name:     name,
+		cmd:      cmd,
+		over:     make(chan struct{}),
+		up:       make(chan struct{}),
+		state:    stateDisconnected,
+		sessions: make(map[acp.SessionID]*session),
+		early:    make(map[acp.SessionID][]update),
+		known:    make(chan struct{}),
+		faults:   make(map[rpc.FaultKind]int),
+	}
+	c.ctx, c.end = context.WithCancelCause(ctx)
+	c.services = c.newServices()
+	// Together with the agent, not after it: Neovim may be gone, and then there
+	// is little time.
+	context.AfterFunc(c.ctx, func() { c.services.Close() })
+	return c
+}
+
+type connectOp struct {
+	Agent string `json:"agent"`
+	command
+}
+
+type disconnectOp struct {
+	Agents []string `json:"agents"` // none means all
+}
+
+// connect starts an agent; the operation ends when it is initialized.
+func (h *Host) connect(id string, p connectOp) error {
+	if p.Agent == "" {
+		return invalid("connect: no agent name")
+	}
+	h.mu.Lock()
+	old := h.connections[p.Agent]
+	h.mu.Unlock()
+	if old != nil && !old.isEnding() {
+		old.whenReady(func(err error) { old.finishConnect(id, err) })
+		return nil
+	}
+	cmd, err := h.resolve(p.Agent, p.command)
+	if err != nil {
+		h.queue.push(event(eventConnectionFailed, new(object).str("agent", p.Agent).str("stage", "resolve").
+			str("error", err.Error()).json()))
+		return err
+	}
+	c := newConnection(context.WithoutCancel(h.ctx), h, p.Agent, cmd) // Host.stop ends it, in order
+	h.mu.Lock()
+	h.connections[p.Agent] = c
+	h.mu.Unlock()
+	c.whenReady(func(err error) { c.finishConnect(id, err) })
+	h.start(func() {
+		if old != nil {
+			<-old.over
+		}
+		c.run()
+	})
+	return nil
+}
+
+func (c *connection) finishConnect(id string, err error) {
+	if err != nil {
+		c.host.fail(id, err)
+		return
+	}
+	c.mu.Lock()
+	init := c.init
+	c.mu.Unlock()
+	c.host.done(id, init)
+}
+
+// run brings the agent up, waits for its end and cleans up.
+func (c *connection) run() {
+	stage, err := c.bringUp()
+	if err != nil {
+		err = c.endedBy(err)
+		c.setEnding()
+		c.finish(err)
+		if c.main == nil {
+			c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
+				str("error", err.Error()).json()))
+		}
+		return
+	}
+	c.becomeReady()
+	close(c.up)
+	select {
+	case <-c.wire.Done():
+		err = cause(c.wire.Err())
+	case <-c.ctx.Done():
+		err = context.Cause(c.ctx)
+	}
+	err = c.endedBy(err)
+	c.setEnding()
+	sessions := c.open()
+	c.finish(err)
+	c.tellEnd(err, sessions) // last, so that who hears it can connect again at once
+}
+
+func (c *connection) bringUp() (stage string, err error) {
+	c.setState(stateStarting)
+	limit := c.host.timeouts().initialize()
+	ctx, cancel := context.WithTimeout(c.ctx, limit)
+	defer cancel()
+	c.wire, err = c.dial(ctx)
+	c.mu.Lock()
+	started := c.state == stateInitializing
+	c.mu.Unlock()
+	switch {
+	case err == nil:
+		c.noteInit()
+		if c.main == nil {
+			c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
+		}
+		return "", nil
+	case !started:
+		return "start", err
+	case errors.Is(err, context.DeadlineExceeded):
+		err = &opError{Kind: "timeout", Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: c.hint()}
+	default:
+		err = &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: cause(err)}
+	}
+	return "initialize", err
+}
+
+// reached is told that the agent runs and can be spoken to.
+func (c *connection) reached() {
+	c.mu.Lock()
+	first := c.state == stateStarting
+	c.mu.Unlock()
+	if first {
+		c.setState(stateInitializing)
+	}
+}
+
+// noteInit keeps what the agent has said of itself.
+func (c *connection) noteInit() {
+	_, agent := c.wire.Agent()
+	init := agent.AppendJSON(nil)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.init = init
+}
+
+// becomeReady lets the operations that waited go, in their order.
+func (c *connection) becomeReady() {
+	c.mu.Lock()
+	c.flushing = true
+	c.mu.Unlock()
+	c.setState(stateReady)
+	for {
+		c.mu.Lock()
+		list := c.waiting
+		c.waiting = nil
+		c.flushing = len(list) > 0
+		c.mu.Unlock()
+		if len(list) == 0 {
+			break
+		}
+		for _, f := range list {
+			f(nil)
+		}
+	}
+	for _, s := range c.open() {
+		s.resume()
+	}
+}
+
+// ready reports whether nothing waits for the agent.
+func (c *connection) ready() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state == stateReady && !c.flushing
+}
+
+// whenReady runs f once the agent is initialized, or with the reason why it
+// never will be. f must not block.
+func (c *connection) whenReady(f func(error)) {
+	c.mu.Lock()
+	if c.err == nil && (c.state != stateReady || c.flushing) {
+		c.waiting = append(c.waiting, f)
+		c.mu.Unlock()
+		return
+	}
+	err := c.err
+	c.mu.Unlock()
+	f(err)
+}
+
+func (c *connection) setState(to string) { c.setStateBecause(to, nil) }
+
+// setStateBecause is setState with a reason, nil for none.
+func (c *connection) setStateBecause(to string, reason error) {
+	c.mu.Lock()
+	from := c.state
+	c.state = to
+	c.mu.Unlock()
+	if from == to || c.main != nil {
+		return
+	}
+	o := new(object).str("agent", c.name).str("from", from).str("to", to)
+	if reason != nil {
+		o.str("reason", reason.Error())
+	}
+	c.host.queue.push(event(eventStateChanged, o.json()))
+}
+
+// finish fails everything that still waits and forgets the connection.
+func (c *connection) finish(err error) {
+	c.end(err) // what waits for the connection must not hold up its end
+	if c.wire != nil {
+		c.setState(stateClosing)
+		c.wire.Close()
+	}
+	c.host.mu.Lock()
+	if c.host.connections[c.name] == c {
+		delete(c.host.connections, c.name)
+	}
+	c.host.mu.Unlock()
+
+	c.mu.Lock()
+	c.err = err
+	waiting := c.waiting
+	c.waiting = nil
+	sessions := c.sessions
+	c.sessions = nil
+	others := slices.Clone(c.others)
+	c.mu.Unlock()
+	c.releaseEarly()
+	for _, f := range waiting {
+		f(err)
+	}
+	for id, s := range sessions {
+		c.host.endRules(id)
+		s.abort(err)
+		s.running.Wait() // its call has failed
+	}
+	for _, o := range others { // they end with this one
+		<-o.over
+	}
+	c.setState(stateDisconnected)
+	close(c.over)
+}
+
+// setEnding makes the next connect start the agent anew. It comes before the
+// event that tells of the end.
+func (c *connection) setEnding() {
+	c.mu.Lock()
+	c.ending = true
+	c.mu.Unlock()
+}
+
+func (c *connection) isEnding() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ending || c.ctx.Err() != nil
+}
+
+// stop ends the connection; run does the rest. The cancels are on their way
+// before the calls fail. The end of the turns is awaited where the agent runs.
+func (c *connection) stop(cause error) {
+	c.mu.Lock()
+	if c.stopped == nil {
+		c.stopped = cause
+	}
+	list := append([]*connection{c}, c.others...)
+	c.mu.Unlock()
+	for _, o := range list {
+		o.cancelTurns()
+	}
+	c.end(cause)
+}
+
+// cancelTurns tells the agent to end what it is at work on. It never waits.
+func (c *connection) cancelTurns() {
+	select {
+	case <-c.up:
+	default:
+		return
+	}
+	now, cancel := context.WithCancel(c.ctx)
+	cancel()
+	for _, s := range c.open() {
+		if !s.atWork() {
+			continue
+		}
+		if err := c.wire.Notify(now, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id}); err != nil {
+			c.host.log.Info("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
+		}
+	}
+}
+
+// why is the reason for which the connection was stopped or has ended, nil for
+// one that goes on. What fails afterwards fails because of it, whatever it has
+// noticed of the end.
+func (c *connection) why() error {
+	c.mu.Lock()
+	stopped := c.stopped
+	c.mu.Unlock()
+	switch {
+	case stopped != nil:
+		return stopped
+	case c.main != nil && c.main.why() != nil:
+		return c.main.why()
+	}
+	return context.Cause(c.ctx)
+}
+
+// left is why when the user ended the connection, else nil.
+func (c *connection) left() error {
+	why := c.why()
+	if op := (*opError)(nil); errors.As(why, &op) && op.byUser() {
+		return why
+	}
+	return nil
+}
+
+// endedBy is why for a connection that ends, by err if by nothing before it.
+func (c *connection) endedBy(err error) error {
+	c.end(err)
+	return c.why()
+}
+
+func (h *Host) disconnect(id string, p disconnectOp) error {
+	list := h.all()
+	if len(p.Agents) > 0 {
+		list = nil
+		for _, name := range p.Agents {
+			h.mu.Lock()
+			c := h.connections[name]
+			h.mu.Unlock()
+			if c == nil {
+				return &opError{Kind: "not_connected", Message: fmt.Sprintf("agent %q is not connected", name)}
+			}
+			list = append(list, c)
+		}
+	}
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.name
+		c.stop(&opError{Kind: kindDisconnected, Message: fmt.Sprintf("agent %q was disconnected", c.name)})
+	}
+	h.start(func() {
+		for _, c := range list {
+			<-c.over
+		}
+		h.done(id, new(object).strs("agents", names).json())
+	})
+	return nil
+}
+
+func (h *Host) timeouts() timeouts {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.config.Timeouts
+}
+
+func (h *Host) permissions() permissions {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.config.Permissions
+}
+
+func (c *connection) initialize() *acp.InitializeRequest {
+	return &acp.InitializeRequest{
+		ClientCapabilities: c.host.permissions().capabilities(c.runAccess()),
+		ClientInfo:         &acp.Implementation{Name: "hermes.nvim", Title: acp.Some("Hermes"), Version: c.host.version},
+	}
+}

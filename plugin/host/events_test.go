@@ -1,0 +1,182 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// What the scripted agent answers with nothing special.
+
+func (a *scripted) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
+	return nil, nil
+}
+
+func (a *scripted) DeleteSession(context.Context, *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
+	return nil, nil
+}
+
+func (a *scripted) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
+	return acp.NewListSessionsResponse([]acp.SessionInfo{*acp.NewSessionInfo("old", "/w")}), nil
+}
+
+// blocks has a content block of each type, with the name it gives to events and
+// a member of its data.
+var blocks = []struct{ name, block, key, value string }{
+	{"Text", `{"type":"text","text":"t"}`, "text", "t"},
+	{"Image", `{"type":"image","data":"aQ==","mimeType":"image/png"}`, "mimeType", "image/png"},
+	{"Audio", `{"type":"audio","data":"aQ==","mimeType":"audio/wav"}`, "mimeType", "audio/wav"},
+	{"ResourceLink", `{"type":"resource_link","name":"n","uri":"file:///n"}`, "uri", "file:///n"},
+	{"Resource", `{"type":"resource","resource":{"uri":"file:///n","text":"t"}}`, "resource.uri", "file:///n"},
+	{"Unknown", `{"type":"_smell","of":"roses"}`, "type", "_smell"},
+}
+
+func TestEveryUpdateHasItsEventAndData(t *testing.T) {
+	type row struct{ update, event, key, value string }
+	rows := []row{
+		{`{"sessionUpdate":"tool_call","toolCallId":"c","title":"T","kind":"edit"}`, "AgentToolCall", "kind", "edit"},
+		{`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed"}`, "AgentToolCallUpdate", "status", "failed"},
+		{`{"sessionUpdate":"plan","entries":[{"content":"e","priority":"low","status":"pending"}]}`, "AgentPlan", "entries[1].content", "e"},
+		{`{"sessionUpdate":"available_commands_update","availableCommands":[{"name":"n","description":"d"}]}`, "AgentAvailableCommands", "availableCommands[1].name", "n"},
+		{`{"sessionUpdate":"current_mode_update","currentModeId":"m"}`, "AgentCurrentMode", "id", "m"},
+		{`{"sessionUpdate":"config_option_update","configOptions":[{"id":"o","name":"O","type":"boolean","currentValue":true}]}`, "AgentConfigOption", "configOptions[1].id", "o"},
+		{`{"sessionUpdate":"session_info_update","title":"i"}`, "SessionUpdate", "title", "i"},
+		{`{"sessionUpdate":"usage_update","used":1,"size":2}`, "UsageUpdate", "update.sessionUpdate", "usage_update"},
+		{`{"sessionUpdate":"notice","severity":"warning","title":"w"}`, "AgentNotice", "severity", "warning"},
+		{`{"sessionUpdate":"compaction_update","compactionId":"k","status":"in_progress"}`, "CompactionUpdate", "compactionId", "k"},
+		{`{"sessionUpdate":"compaction_summary_chunk","compactionId":"k","content":{"type":"text","text":"s"}}`, "CompactionSummaryChunk", "content.text", "s"},
+		{`{"sessionUpdate":"_dance","steps":"two"}`, "SessionUpdateUnknown", "update.steps", "two"},
+	}
+	for update, event := range map[string]string{
+		"agent_message_chunk": "Agent%sMessage", "agent_thought_chunk": "Agent%sThought", "user_message_chunk": "User%sMessage",
+	} {
+		for _, b := range blocks {
+			rows = append(rows, row{`{"sessionUpdate":"` + update + `","content":` + b.block + `}`, fmt.Sprintf(event, b.name), b.key, b.value})
+		}
+	}
+	var script []string
+	for _, r := range rows {
+		script = append(script, `RAW {"sessionId":"$ID","update":`+r.update+`}`)
+	}
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.until(`#of("AgentAvailableCommands") == 1`)
+		e.lua(`for i = #seen, 1, -1 do seen[i] = nil end`)
+		e.prompt(strings.Join(script, "\n"))
+		for _, r := range rows {
+			e.is(`#of("`+r.event+`")`, 1)
+			e.is(`of("`+r.event+`")[1].`+r.key, r.value)
+			e.is(`of("`+r.event+`")[1].sessionId`, "s1")
+			e.is(`of("`+r.event+`")[1].promptId`, "prompt-3")
+		}
+		e.seesOnly(func(name string) bool {
+			return slices.ContainsFunc(rows, func(r row) bool { return r.event == name })
+		}, "StateChanged", "TurnStarted", "ClientTextMessage", "ToolCallState", "Prompted", "TurnEnded")
+	})
+}
+
+func TestEveryBlockOfAPromptHasItsEventAndData(t *testing.T) {
+	var list []string
+	for _, b := range blocks {
+		list = append(list, b.block)
+	}
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`hermes.prompt(s, vim.json.decode(...), { on_done = finish("turn") })`, "["+strings.Join(list, ",")+"]")
+		e.until("done.turn")
+		for _, b := range blocks {
+			e.is(`#of("Client`+b.name+`Message")`, 1)
+			e.is(`of("Client`+b.name+`Message")[1].`+b.key, b.value)
+			e.is(`of("Client`+b.name+`Message")[1].source`, "client")
+		}
+	})
+}
+
+func TestEveryReplyHasItsEventAndData(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		for _, r := range []struct{ call, event, key, value string }{
+			{`hermes.authenticate("key", o)`, "Authenticated", "methodId", "key"},
+			{`hermes.list_sessions(o)`, "SessionsListed", "sessions[1].sessionId", "old"},
+			{`hermes.resume_session("old", o)`, "SessionResumed", "sessionId", "old"},
+			{`hermes.load_session("older", o)`, "SessionLoaded", "sessionId", "older"},
+			{`hermes.set_mode(s, "plan", o)`, "ModeUpdated", "modeId", "plan"},
+			{`hermes.set_config_option(s, { id = "m", value = "small" }, o)`, "ConfigurationUpdated", "configId", "m"},
+			{`hermes.close_session("older", o)`, "SessionClosed", "sessionId", "older"},
+			{`hermes.delete_session("old", o)`, "SessionDeleted", "sessionId", "old"},
+			{`hermes.logout(nil, o)`, "LoggedOut", "agent", "tester"},
+		} {
+			e.lua(`done.op = nil
+local o = { on_done = finish("op") }
+_G.op = ` + r.call)
+			e.until("done.op")
+			e.is("done.op.err == nil or done.op.err.message", true)
+			e.is(`#of("`+r.event+`")`, 1)
+			e.is(`of("`+r.event+`")[1].`+r.key, r.value)
+			e.is(`of("`+r.event+`")[1].opId == op`, true)
+		}
+	})
+}
+
+func TestEveryRequestOfTheAgentHasItsEventAndData(t *testing.T) {
+	rows := []struct{ method, params, answer, event, key, value, result string }{
+		{"elicitation/create", `{"sessionId":"s1","mode":"form","message":"m","requestedSchema":{"type":"object","properties":{}}}`,
+			`{ action = "accept", content = { a = "b" } }`, "FormElicitation", "message", "m", `"action":"accept","content":{"a":"b"}`},
+		{"elicitation/create", `{"sessionId":"s1","mode":"url","message":"m","elicitationId":"e","url":"https://example.com"}`,
+			`"decline"`, "UrlElicitation", "url", "https://example.com", `"action":"decline"`},
+		{"elicitation/create", `{"sessionId":"s1","mode":"_voice","message":"m"}`, `"cancel"`, "UnknownElicitation", "mode", "_voice", `"action":"cancel"`},
+		{"fs/read_text_file", `{"sessionId":"s1","path":"/p"}`, `"text"`, "ReadTextFile", "path", "/p", `"content":"text"`},
+		{"fs/write_text_file", `{"sessionId":"s1","path":"/p","content":"c"}`, `true`, "WriteTextFile", "content", "c", `{}`},
+		{"terminal/create", `{"sessionId":"s1","command":"c"}`, `"t1"`, "TerminalCreate", "command", "c", `"terminalId":"t1"`},
+		{"terminal/output", `{"sessionId":"s1","terminalId":"t1"}`, `"out"`, "TerminalOutput", "terminalId", "t1", `"output":"out"`},
+		{"terminal/wait_for_exit", `{"sessionId":"s1","terminalId":"t1"}`, `3`, "TerminalExit", "terminalId", "t1", `"exitCode":3`},
+		{"terminal/kill", `{"sessionId":"s1","terminalId":"t1"}`, `true`, "TerminalKill", "terminalId", "t1", `{}`},
+		{"terminal/release", `{"sessionId":"s1","terminalId":"t1"}`, `true`, "TerminalRelease", "terminalId", "t1", `{}`},
+		{"session/request_permission", `{"sessionId":"s1","toolCall":{"toolCallId":"c"},"options":[{"optionId":"y","name":"Y","kind":"allow_once"}]}`,
+			`"y"`, "PermissionRequest", "toolCall.toolCallId", "c", `"optionId":"y"`},
+		{"_vendor/x", `{"a":"b"}`, `{ c = "d" }`, "ExtRequest", "params.a", "b", `"c":"d"`},
+	}
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		for _, r := range rows {
+			key := r.event
+			if r.event == "ExtRequest" {
+				key = r.method
+			}
+			e.lua(`for i = #seen, 1, -1 do seen[i] = nil end
+hermes.on_request("` + key + `", function() return ` + r.answer + ` end)`)
+			e.prompt("CALL " + r.method + " " + r.params)
+			e.is(`#of("`+r.event+`")`, 1)
+			e.is(`of("`+r.event+`")[1].`+r.key, r.value)
+			e.is(`of("`+r.event+`")[1].requestId ~= nil`, true)
+			e.is(`said():find(`+luaText(r.result)+`, 1, true) ~= nil or said()`, true)
+		}
+		e.prompt(`NOTIFY elicitation/complete {"elicitationId":"e"}` + "\n" + `NOTIFY _vendor/y {"a":"b"}`)
+		e.is(`of("ElicitationComplete")[1].elicitationId`, "e")
+		e.is(`of("ExtNotification")[1].params.a`, "b")
+	})
+}
+
+func luaText(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+// seesOnly fails when an event came that is neither meant nor in more.
+func (e *editor) seesOnly(meant func(name string) bool, more ...string) {
+	e.t.Helper()
+	var names []string
+	if err := json.Unmarshal([]byte(e.json(`vim.tbl_map(function(x) return x.event end, seen)`)), &names); err != nil {
+		e.t.Fatal(err)
+	}
+	for _, name := range names {
+		if !meant(name) && !slices.Contains(more, name) {
+			e.t.Errorf("unexpected event %s", name)
+		}
+	}
+}

@@ -1,0 +1,303 @@
+package host
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// However Neovim ends, eight busy agents, half of which ignore the end of their
+// input and TERM, and what they run in terminals are gone in five seconds.
+func TestNothingOutlivesNeovim(t *testing.T) {
+	d, _ := time.ParseDuration(os.Getenv("HERMES_SOAK")) // none: once
+	endInEveryWay(t)
+	for end := time.Now().Add(d); time.Now().Before(end) && !t.Failed(); {
+		endInEveryWay(t)
+	}
+}
+
+func endInEveryWay(t *testing.T) {
+	for how, end := range map[string]func(e *editor, pid int){
+		"quit":   func(e *editor, _ int) { go e.v.Command("qall!") },
+		"killed": func(_ *editor, pid int) { syscall.Kill(pid, syscall.SIGKILL) },
+		"hup":    func(_ *editor, pid int) { syscall.Kill(pid, syscall.SIGHUP) },
+	} {
+		t.Run(how, func(t *testing.T) {
+			exe, err := os.Executable()
+			if err != nil {
+				t.Fatal(err)
+			}
+			inEveryNeovim(t, func(t *testing.T, e *editor) {
+				e.lua(`
+local exe = ...
+local agents = {}
+for i = 1, 8 do
+  agents["busy" .. i] = { command = exe, env = { HERMES_TEST_ROLE = "agent " .. (i % 2 == 0 and "stubborn" or "") } }
+end
+hermes.setup({ agents = agents })
+hermes.on_request("PermissionRequest", function() return "allow" end)
+for i = 1, 8 do
+  local name = "busy" .. i
+  hermes.connect(name, { on_done = finish("connect " .. name) })
+  hermes.create_session({ agent = name, cwd = vim.fn.getcwd(), on_done = function(err, r)
+    done[name] = { err = err }
+    if not err then hermes.prompt(r.sessionId, i <= 2 and "RUN sleep 600" or "SAY on\nSLEEP 600000", { agent = name }) end
+  end })
+end`, exe)
+				e.until(`(function() for i = 1, 8 do if not done["busy" .. i] then return false end end return true end)()`)
+				e.until(`#of("AgentTextMessage") == 6`)
+				pid, err := strconv.Atoi(e.json(`vim.fn.getpid()`))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var all []int
+				deadline := time.Now().Add(15 * time.Second)
+				for len(all) < 1+8+2 { // the host, the agents, two commands
+					if time.Now().After(deadline) {
+						t.Fatalf("only %d processes run: %v", len(all), all)
+					}
+					all = descendants(t, pid)
+				}
+				began := time.Now()
+				end(e, pid)
+				for _, p := range all {
+					name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p))
+					if !gone(p, time.Until(began.Add(shutdownTime+time.Second))) {
+						t.Errorf("process %d still runs: %q", p, name)
+						syscall.Kill(p, syscall.SIGKILL)
+					}
+				}
+				t.Logf("%d processes were gone after %v", len(all), time.Since(began).Round(time.Millisecond))
+			})
+		})
+	}
+}
+
+// Commands that leave the process group and the session of their agent, lose
+// their parent and ignore signals are gone in five seconds, whichever of
+// Neovim, the host, the agent and the connection ends in the middle of them, and
+// however it does.
+func TestNoCommandOutlivesItsTurn(t *testing.T) {
+	for how, end := range map[string]func(t *testing.T, e *editor, host, agent int){
+		"quit":          func(_ *testing.T, e *editor, _, _ int) { go e.v.Command("qall!") },
+		"neovim killed": func(t *testing.T, e *editor, _, _ int) { kill(t, e.pid()) },
+		"host killed":   func(t *testing.T, _ *editor, host, _ int) { kill(t, host) },
+		"agent killed":  func(t *testing.T, _ *editor, _, agent int) { kill(t, agent) },
+		"disconnected":  func(_ *testing.T, e *editor, _, _ int) { e.lua(`hermes.disconnect("tester")`) },
+		"cancelled, left": func(_ *testing.T, e *editor, _, _ int) {
+			e.lua(`assert(next(hermes.state().sessions)) for id in pairs(hermes.state().sessions) do hermes.cancel(id) end hermes.disconnect("tester")`)
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			inEveryNeovim(t, func(t *testing.T, e *editor) {
+				e.lua(`hermes.on_request("PermissionRequest", function() return "allow" end)`)
+				e.open()
+				commands := make(map[string][]string)
+				for what, script := range map[string]string{
+					"ended by a careful agent":      "OWN sleep %s",
+					"in a session of its own":       "LOOSE sleep %s",
+					"ignores signals":               "LOOSE trap '' TERM HUP INT; sleep %s",
+					"orphaned":                      "LOOSE trap '' TERM HUP; setsid sleep %s & true",
+					"of a terminal":                 "RUN sleep %s",
+					"orphaned, of a terminal":       "RUN setsid sleep %s & sleep 600",
+					"orphaned, of an ended command": "RUN trap '' TERM HUP; setsid setsid sleep %s >/dev/null 2>&1 &\nSLEEP 600000",
+				} {
+					seconds := fmt.Sprintf("600.%d", unique.Add(1)+int64(os.Getpid())*1000)
+					commands[what] = []string{"sleep", seconds}
+					e.lua(`
+local script = ...
+hermes.create_session({ cwd = vim.fn.getcwd(), on_done = function(err, r)
+  hermes.prompt(r.sessionId, script)
+  _G.s = r.sessionId
+end })`, fmt.Sprintf(script, seconds))
+				}
+				t.Cleanup(func() {
+					for _, args := range commands {
+						for _, pid := range running(t, args...) {
+							syscall.Kill(pid, syscall.SIGKILL)
+						}
+					}
+				})
+				for what, args := range commands {
+					until(t, what+": the command runs", patience, func() bool { return len(running(t, args...)) == 1 })
+				}
+				host := e.hostPID()
+				agents := programs(descendants(t, host), "agent")
+				if len(agents) != 1 {
+					t.Fatalf("agents: %v", agents)
+				}
+				end(t, e, host, agents[0])
+				limit := time.Now().Add(shutdownTime + time.Second)
+				for what, args := range commands {
+					for len(running(t, args...)) > 0 {
+						if time.Now().After(limit) {
+							t.Errorf("%s: the command is left", what)
+							break
+						}
+						time.Sleep(10 * time.Millisecond)
+					}
+				}
+			})
+		})
+	}
+}
+
+var unique atomic.Int64
+
+func (e *editor) pid() int {
+	e.t.Helper()
+	pid, err := strconv.Atoi(e.json(`vim.fn.getpid()`))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return pid
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// until waits for a condition that is to be true in time.
+func until(t *testing.T, what string, limit time.Duration, is func() bool) {
+	t.Helper()
+	for end := time.Now().Add(limit); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not after %v: %s", limit, what)
+		}
+	}
+}
+
+// running are the processes with these arguments.
+func running(t *testing.T, args ...string) []int {
+	t.Helper()
+	names, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []int
+	for _, name := range names {
+		b, _ := os.ReadFile(name)
+		if string(b) != strings.Join(args, "\x00")+"\x00" {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(name)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, pid)
+	}
+	return list
+}
+
+// programs are those of the processes that play a part in these tests.
+func programs(pids []int, role string) []int {
+	var list []int
+	for _, pid := range pids {
+		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		if strings.Contains(string(env), roleEnv+"="+role) && strings.Count(string(args), "\x00") == 1 {
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+// Neovim neither waits for the host nor kills it: a host that stands still is
+// still there when Neovim is gone, and then ends its agents.
+func TestNeovimQuitsWithoutWaitingForAgents(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		nvim, host := e.pid(), e.hostPID()
+		agents := childrenOf(t, host)
+		if err := syscall.Kill(host, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		go e.v.Command("qall!")
+		if !gone(nvim, patience) {
+			t.Fatal("Neovim does not quit")
+		}
+		if gone(host, 0) {
+			t.Error("Neovim has killed the host")
+		}
+		syscall.Kill(host, syscall.SIGCONT)
+		for _, pid := range append(agents, host) {
+			waitGone(t, pid)
+		}
+	})
+}
+
+// descendants are the processes that a process started, and that those did.
+func descendants(t *testing.T, pid int) []int {
+	t.Helper()
+	if _, err := os.Stat(fmt.Sprintf("/proc/%d", pid)); err != nil {
+		return nil
+	}
+	var all []int
+	for _, child := range childrenOf(t, pid) {
+		all = append(append(all, child), descendants(t, child)...)
+	}
+	return all
+}
+
+// gone waits for the end of a process; one that only waits to be reaped by
+// whoever adopted it has ended.
+func gone(pid int, limit time.Duration) bool {
+	for end := time.Now().Add(limit); syscall.Kill(pid, 0) == nil; time.Sleep(10 * time.Millisecond) {
+		if b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)); strings.Contains(string(b), ") Z ") {
+			return true
+		}
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+func TestAgentsEndWithNeovim(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		host := e.hostPID()
+		children := childrenOf(t, host)
+		if len(children) == 0 {
+			t.Fatal("the host has no agent")
+		}
+		e.v.Close()
+		for _, pid := range append(children, host) {
+			waitGone(t, pid)
+		}
+	})
+}
+
+// Whoever quits in the middle of a turn is not told of errors, nor is the log.
+func TestQuittingInATurnLogsNoError(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`hermes.prompt(s, "SAY on\nSLEEP 60000")`)
+		e.until(`said() == "on"`)
+		logs := []string{e.log, strings.Replace(e.log, "hermes-host", "hermes", 1)}
+		host := e.hostPID()
+		go e.v.Command("qall!")
+		waitGone(t, host)
+		for _, path := range logs {
+			b, err := os.ReadFile(path)
+			if err != nil && !os.IsNotExist(err) {
+				t.Fatal(err)
+			}
+			for _, bad := range []string{"ERROR", "context canceled", "closed by this side"} {
+				if strings.Contains(string(b), bad) {
+					t.Errorf("%s: %s is in\n%s", path, bad, b)
+				}
+			}
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/runtime/permission"
+)
+
+// ReadTextFile answers with the text of a buffer, when Neovim has one, or of
+// the file.
+func (k *client) ReadTextFile(ctx context.Context, p *acp.ReadTextFileRequest) (*acp.ReadTextFileResponse, error) {
+	if !on(k.conn.host.permissions().Read) {
+		return nil, acp.MethodNotFound(acp.MethodFsReadTextFile)
+	}
+	q := k.question(acp.MethodFsReadTextFile, p.SessionID, p)
+	_, _, err := k.locate(ctx, p.SessionID, p.Path, q.method)
+	q.refuse(err)
+	return answered(ctx, k, q, func(ctx context.Context) (*acp.ReadTextFileResponse, error) {
+		return k.conn.services.ReadTextFile(ctx, p)
+	})
+}
+
+// WriteTextFile writes into the buffer, when Neovim has one, or the file.
+// Files that other programs run or trust are written after the user agreed.
+func (k *client) WriteTextFile(ctx context.Context, p *acp.WriteTextFileRequest) (*acp.WriteTextFileResponse, error) {
+	if !on(k.conn.host.permissions().Write) {
+		return nil, acp.MethodNotFound(acp.MethodFsWriteTextFile)
+	}
+	q := k.question(acp.MethodFsWriteTextFile, p.SessionID, p)
+	q.max = maxWrite
+	ws, loc, err := k.locate(ctx, p.SessionID, p.Path, q.method)
+	if err == nil {
+		err = k.approveProtected(ctx, p, loc)
+	}
+	q.refuse(err)
+	var id string
+	q.asked = func(requestID string) { id = requestID }
+	return answered(ctx, k, q, func(ctx context.Context) (*acp.WriteTextFileResponse, error) {
+		if err != nil {
+			return nil, fileError(err)
+		}
+		return k.write(ctx, ws, loc, p, id)
+	})
+}
+
+// write replaces the file on disk. Neovim hears of it before and after.
+func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Location, p *acp.WriteTextFileRequest, id string) (*acp.WriteTextFileResponse, error) {
+	old, err := ws.ReadText(p.Path, files.Range{})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		old = "" // binary or too large to show, and about to be replaced
+	}
+	q := k.conn.host.queue
+	data := func() []byte {
+		return new(object).str("agent", k.conn.name).str("sessionId", string(p.SessionID)).str("requestId", id).
+			str("path", p.Path).str("old", old).str("new", p.Content).json()
+	}
+	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data()))); err != nil {
+		return nil, err
+	}
+	if err := ws.WriteApproved(loc, p.Content); err != nil {
+		return nil, fileError(err)
+	}
+	q.push(event(eventFileWritten, data()))
+	return &acp.WriteTextFileResponse{}, nil
+}
+
+// locate applies the rules of the session's workspace, and those of the user
+// that deny, to a path.
+func (k *client) locate(ctx context.Context, id acp.SessionID, path, method string) (*files.Workspace, files.Location, error) {
+	s, err := k.conn.await(ctx, id)
+	if err != nil {
+		return nil, files.Location{}, err
+	}
+	if err := s.openRoots(); err != nil {
+		return nil, files.Location{}, err
+	}
+	ws, err := k.conn.services.Workspace(ctx, id)
+	if err != nil {
+		return nil, files.Location{}, err
+	}
+	loc, err := ws.Resolve(path)
+	if err == nil {
+		err = k.conn.permitFile(id, path, loc, method == acp.MethodFsWriteTextFile)
+	}
+	if errors.Is(err, permission.ErrDenied) {
+		err = &files.Error{Op: method, Path: path, Err: err}
+	}
+	return ws, loc, err
+}
+
+// refuse tells Neovim's default why the request must not be served.
+func (q *question) refuse(err error) {
+	if err != nil {
+		q.refused = err.Error()
+	}
+}
+
+// approveProtected asks the user about a file that other programs run or
+// trust. Nil means that it may be written.
+func (k *client) approveProtected(ctx context.Context, p *acp.WriteTextFileRequest, loc files.Location) error {
+	err := loc.Protected()
+	var protected *files.ProtectedError
+	if !errors.As(err, &protected) || protected.Denied {
+		return err
+	}
+	// No rule answers: one for edits was not made for files that others run or trust.
+	choice, askErr := k.askItself(ctx, ownQuestion(p.SessionID, acp.ToolCallUpdate{
+		Title:   acp.Some("Write " + loc.Name + ", " + protected.Reason),
+		Kind:    acp.Some(acp.ToolKindEdit),
+		Content: []acp.ToolCallContent{&acp.Diff{Path: p.Path, NewText: p.Content}},
+	},
+		acp.PermissionOption{OptionID: optionAllow, Name: "Write it", Kind: acp.PermissionOptionKindAllowOnce},
+		acp.PermissionOption{OptionID: optionReject, Name: "Leave it", Kind: acp.PermissionOptionKindRejectOnce}))
+	if askErr != nil {
+		return askErr
+	}
+	if choice == optionAllow {
+		return nil
+	}
+	return err
+}
+
+// fileError is what the agent is told.
+func fileError(err error) error {
+	code := acp.ErrorCodeInternalError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		code = acp.ErrorCodeResourceNotFound
+	case errors.Is(err, files.ErrPath), errors.Is(err, files.ErrOutside), errors.Is(err, files.ErrProtected), errors.Is(err, permission.ErrDenied):
+		code = acp.ErrorCodeInvalidParams
+	}
+	return &acp.Error{Code: code, Message: err.Error()}
+}

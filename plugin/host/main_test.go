@@ -1,0 +1,72 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/launch"
+)
+
+// roleEnv makes the test program play another part: the host that Neovim
+// starts, or an agent.
+const roleEnv = "HERMES_TEST_ROLE"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "keep" {
+		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
+	}
+	role, args, _ := strings.Cut(os.Getenv(roleEnv), " ")
+	switch role {
+	case "":
+		os.Exit(m.Run())
+	case "host":
+		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+		defer stop()
+		var log io.Writer = io.Discard
+		if path := os.Getenv("HERMES_LOG"); path != "" {
+			f, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			log = f
+		}
+		opts := Options{Version: "test", Keeper: testKeeper(), Logger: slog.New(slog.NewTextHandler(log, nil))}
+		if err := Serve(ctx, os.Stdin, os.Stdout, opts); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	case "agent":
+		os.Exit(playAgent(args))
+	}
+	fmt.Fprintf(os.Stderr, "unknown role %q\n", role)
+	os.Exit(2)
+}
+
+// testKeeper is this program as a keeper.
+func testKeeper() []string {
+	if runtime.GOOS != "linux" {
+		return nil
+	}
+	return []string{"/proc/self/exe", "keep"}
+}
+
+// root is the folder of the plugin.
+func root(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,214 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/neovim/go-client/nvim"
+
+	"github.com/hermes-nvim/hermes/test/editors"
+)
+
+// editor is a headless Neovim with the plugin loaded.
+type editor struct {
+	t   testing.TB
+	v   *nvim.Nvim
+	log string // of the host
+}
+
+// prelude collects what the tests look at.
+const prelude = `
+_G.hermes = require("hermes")
+_G.seen, _G.done, _G.notes = {}, {}, {}
+_G.notify = vim.notify
+vim.notify = function(text, level) notes[#notes + 1] = text end
+hermes.on("*", function(data, name)
+  seen[#seen + 1] = vim.tbl_extend("force", vim.deepcopy(data), { event = name, respond = "", reject = "", default = "" })
+end)
+function _G.finish(key)
+  return function(err, result) done[key] = { err = err, result = result } end
+end
+function _G.of(name)
+  return vim.tbl_filter(function(e) return e.event == name end, seen)
+end
+function _G.said()
+  local out = {}
+  for _, e in ipairs(of("AgentTextMessage")) do out[#out + 1] = e.text end
+  return table.concat(out)
+end
+`
+
+// inEveryNeovim runs test with a fresh editor in each Neovim.
+func inEveryNeovim(t *testing.T, test func(*testing.T, *editor)) {
+	for _, program := range editors.All(t) {
+		t.Run(program.Version, func(t *testing.T) {
+			t.Parallel()
+			test(t, newEditor(t, program.Path))
+		})
+	}
+}
+
+func newEditor(t testing.TB, path string) *editor {
+	t.Helper()
+	dir := t.TempDir()
+	env := append(os.Environ(), "GORACE=atexit_sleep_ms=0", "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "nvim.log"))
+	v, err := nvim.NewChildProcess(
+		nvim.ChildProcessCommand(path),
+		nvim.ChildProcessArgs("--clean", "--embed", "--headless", "-n", "--cmd", "set rtp^="+root(t)),
+		nvim.ChildProcessEnv(env), nvim.ChildProcessDir(dir),
+		nvim.ChildProcessLogf(t.Logf),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := &editor{t: t, v: v, log: filepath.Join(dir, "nvim", "hermes-host.log")}
+	t.Cleanup(func() {
+		v.Close()
+		if t.Failed() {
+			b, _ := os.ReadFile(e.log)
+			t.Logf("host log:\n%s", b)
+		}
+	})
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.lua(prelude)
+	e.lua(`
+local exe = ...
+vim.env.HERMES_TEST_ROLE = "host"
+local function agent(mode) return { command = exe, env = { HERMES_TEST_ROLE = "agent " .. mode } } end
+hermes.setup({
+  host = { cmd = { exe } },
+  agents = {
+    tester = agent(""), second = agent(""), help = agent("help"), exit = agent("exit"),
+    options = agent("options"), both = agent("both"), curt = agent("curt"), own = agent("own"), plain = agent("plain"), mute = agent("mute"), chatty = agent("chatty"), hung = agent("hung"), version = agent("version"),
+    missing = { command = "no-such-program" },
+  },
+})`, exe)
+	return e
+}
+
+// lua runs code and returns what it returns.
+func (e *editor) lua(code string, args ...any) any {
+	e.t.Helper()
+	var r any
+	if err := e.v.ExecLua(code, &r, args...); err != nil {
+		e.t.Fatalf("%s\n%v", code, err)
+	}
+	return r
+}
+
+// until waits for a Lua expression to become true.
+func (e *editor) until(expr string) {
+	e.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		if r, ok := e.lua("return (" + expr + ") and true or false").(bool); ok && r {
+			return
+		}
+		if time.Now().After(deadline) {
+			e.t.Fatalf("never true: %s\n%s", expr, e.lua("return vim.inspect({ done = done, notes = notes, events = vim.tbl_map(function(x) return x.event .. ' ' .. (x.message or x.text or x.to or '') end, seen) })"))
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// json returns the value of a Lua expression as JSON.
+func (e *editor) json(expr string) string {
+	e.t.Helper()
+	s, _ := e.lua("return vim.json.encode(" + expr + ")").(string)
+	return s
+}
+
+// patience is how long a test waits on a busy machine for what must come.
+const patience = time.Minute
+
+// is compares a Lua expression with want. What the host still has to deliver is
+// waited for, unless the expression calls Hermes and must run once only.
+func (e *editor) is(expr string, want any) {
+	e.t.Helper()
+	w, err := json.Marshal(want)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	deadline := time.Now().Add(patience)
+	for {
+		text, _ := e.lua("local ok, v = pcall(function() return " + expr + " end) return ok and vim.json.encode(v) or tostring(v)").(string)
+		got := strings.ReplaceAll(text, `\/`, "/")
+		if got == string(w) {
+			return
+		}
+		if strings.Contains(expr, "hermes.") || time.Now().After(deadline) {
+			e.t.Errorf("%s = %s, want %s", expr, got, w)
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// hostPID is the process id of the host.
+func (e *editor) hostPID() int {
+	e.t.Helper()
+	pid, err := strconv.Atoi(e.json(`vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`))
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	return pid
+}
+
+// attach gives the editor a screen of 80 columns and 24 lines.
+func (e *editor) attach() {
+	e.t.Helper()
+	if err := e.v.RegisterHandler("redraw", func(...[]any) {}); err != nil {
+		e.t.Fatal(err)
+	}
+	if err := e.v.AttachUI(80, 24, map[string]any{"rgb": true, "ext_linegrid": true}); err != nil {
+		e.t.Fatal(err)
+	}
+}
+
+// open connects to the scripted agent and makes the session s.
+func (e *editor) open() {
+	e.t.Helper()
+	e.openWith(`"tester"`)
+}
+
+// openWith is open with any agent, given as arguments for connect.
+func (e *editor) openWith(agent string) {
+	e.t.Helper()
+	e.lua(`
+hermes.connect(` + agent + `)
+hermes.create_session({ cwd = vim.fn.getcwd(), on_done = function(err, r)
+  finish("session")(err, r)
+  _G.s = r and r.sessionId
+end })`)
+	e.until("done.session")
+	e.is("done.session.err == nil", true)
+}
+
+// prompt runs a turn to its end.
+func (e *editor) prompt(script string) {
+	e.t.Helper()
+	e.lua(`done.turn = nil; hermes.prompt(s, ..., { on_done = finish("turn") })`, script)
+	e.until("done.turn")
+}
+
+func TestAPromptStreamsTextMessages(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.open()
+		e.lua(`
+_G.heard = {}
+vim.api.nvim_create_autocmd("User", { group = "hermes", pattern = "AgentTextMessage", callback = function(args)
+  heard[#heard + 1] = args.data.update.content.text .. "/" .. args.data.text
+end })`)
+		e.prompt("SAY hello\nSAY there")
+		e.is("done.turn.result.stopReason", "end_turn")
+		e.is("heard", []string{"hello/hello", "there/there"})
+	})
+}

@@ -1,0 +1,42 @@
+package host
+
+import (
+	"cmp"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/preset"
+)
+
+// presets are the agents that connect knows by name. A user's setup{agents}
+// wins over them.
+var presets = sync.OnceValue(preset.Builtin)
+
+// presetOf returns the command of a preset and whether there is one.
+func presetOf(name string) (command, bool) {
+	p, err := presets().Find(name)
+	if err != nil {
+		return command{}, false
+	}
+	return fromPreset(p), true
+}
+
+func fromPreset(p preset.Preset) command {
+	c := command{Command: p.Program(), Args: p.Args, Env: p.Env, Cwd: p.Cwd, PassEnv: p.PassEnv, Install: p.Install, Auth: p.Auth}
+	if isTrue(p.Quirks.MissingFileEmpty) {
+		c.Quirks.MissingFile = missingEmpty
+	}
+	c.Quirks.OneSession, c.Quirks.IgnoresEOF = p.Quirks.OneSession, p.Quirks.IgnoresEOF
+	return c
+}
+
+// process is the program to start.
+func (c command) process() launch.Command {
+	p := preset.Preset{Command: c.Command, Args: c.Args, Env: c.Env, Cwd: c.Cwd, PassEnv: c.PassEnv}
+	p.Quirks.IgnoresEOF = c.Quirks.IgnoresEOF
+	cmd := p.Process()
+	cmd.InheritEnv = c.InheritEnv
+	cmd.EOFWait, cmd.TermWait, cmd.KillWait = cmp.Or(cmd.EOFWait, politeWait), politeWait, time.Second
+	return cmd
+}

@@ -1,0 +1,210 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// delivery is a batch and when it began.
+type delivery struct {
+	at    time.Time
+	items []item
+}
+
+func number(i int) item { return item{kind: kindEvent, json: []byte(strconv.Itoa(i))} }
+
+func sized(n int) item { return item{kind: kindEvent, json: []byte(strings.Repeat("x", n))} }
+
+func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(queueBytes)
+		var got []delivery
+		go q.run(func(b []item) { got = append(got, delivery{time.Now(), b}) })
+		start := time.Now()
+		for i := range 20 {
+			q.push(number(i))
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(50 * time.Millisecond)
+		q.close()
+		synctest.Wait()
+		if got[0].at != start || len(got[0].items) != 1 {
+			t.Errorf("first batch after %v with %d items", got[0].at.Sub(start), len(got[0].items))
+		}
+		n := 0
+		for i, d := range got {
+			if i > 0 && d.at.Sub(got[i-1].at) < batchPeriod {
+				t.Errorf("batch %d came %v after the one before", i, d.at.Sub(got[i-1].at))
+			}
+			for _, it := range d.items {
+				if string(it.json) != strconv.Itoa(n) {
+					t.Fatalf("item %s, want %d", it.json, n)
+				}
+				n++
+			}
+		}
+		if n != 20 {
+			t.Errorf("%d items, want 20", n)
+		}
+	})
+}
+
+func TestABacklogIsClockedByTheAnswersAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(queueBytes)
+		for i := range 4*batchItems + 1 {
+			q.push(number(i))
+		}
+		var got []delivery
+		go q.run(func(b []item) {
+			got = append(got, delivery{time.Now(), b})
+			time.Sleep(time.Millisecond) // Neovim answers
+		})
+		time.Sleep(50 * time.Millisecond)
+		q.push(number(0))
+		time.Sleep(time.Millisecond)
+		q.push(number(1)) // this one trickles in
+		time.Sleep(50 * time.Millisecond)
+		q.close()
+		synctest.Wait()
+		if len(got) != 7 {
+			t.Fatalf("%d batches, want 7", len(got))
+		}
+		for i := 1; i < 5; i++ {
+			if gap := got[i].at.Sub(got[i-1].at); gap != time.Millisecond {
+				t.Errorf("batch %d of the backlog came %v after the one before", i, gap)
+			}
+		}
+		if gap := got[6].at.Sub(got[5].at); gap != batchPeriod {
+			t.Errorf("a single item came %v after the one before, want %v", gap, batchPeriod)
+		}
+	})
+}
+
+func TestOnlyOneBatchIsUnderWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(queueBytes)
+		busy, batches := false, 0
+		go q.run(func(b []item) {
+			if busy {
+				t.Error("two batches at a time")
+			}
+			busy = true
+			time.Sleep(100 * time.Millisecond) // Neovim is slow
+			busy = false
+			batches++
+		})
+		for i := range 50 {
+			q.push(number(i))
+			time.Sleep(10 * time.Millisecond)
+		}
+		time.Sleep(time.Second)
+		q.close()
+		synctest.Wait()
+		if batches != 6 {
+			t.Errorf("%d batches, want one per reply: 6", batches)
+		}
+	})
+}
+
+func TestABatchIsBounded(t *testing.T) {
+	cases := []struct {
+		name  string
+		items []item
+		want  []int // sizes of the batches
+	}{
+		{"by count", repeat(number(1), 2*batchItems+1), []int{256, 256, 1}},
+		{"by bytes", repeat(sized(30<<10), 5), []int{2, 2, 1}},
+		{"a large item alone", []item{sized(1), sized(batchBytes + 1), sized(1)}, []int{1, 1, 1}},
+		{"exactly full", []item{sized(batchBytes / 2), sized(batchBytes / 2), sized(1)}, []int{2, 1}},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			q := newQueue(queueBytes)
+			for _, it := range c.items {
+				q.push(it)
+			}
+			for i, want := range c.want {
+				batch, _ := q.take()
+				if got := len(batch); got != want {
+					t.Fatalf("batch %d has %d items, want %d", i, got, want)
+				}
+			}
+			if batch, more := q.take(); len(batch) != 0 || more || q.bytes != 0 {
+				t.Errorf("%d bytes left", q.bytes)
+			}
+		})
+	}
+}
+
+func repeat(it item, n int) []item {
+	list := make([]item, n)
+	for i := range list {
+		list[i] = it
+	}
+	return list
+}
+
+func TestAFullQueueHoldsUpWhoeverAsksForRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(1000)
+		sent := 0
+		go func() {
+			for q.room(t.Context()) == nil {
+				q.push(sized(400))
+				sent++
+			}
+		}()
+		synctest.Wait()
+		if sent != 3 {
+			t.Fatalf("%d items before it was full, want 3", sent)
+		}
+		q.push(sized(400)) // answers to Neovim pass
+		q.take()
+		synctest.Wait()
+		if sent != 6 {
+			t.Errorf("%d items after one batch, want 6", sent)
+		}
+		q.close()
+		synctest.Wait()
+		if err := q.room(t.Context()); !errors.Is(err, errQueueClosed) {
+			t.Errorf("room after close: %v", err)
+		}
+	})
+}
+
+func TestWaitingForRoomEndsWithTheContext(t *testing.T) {
+	q := newQueue(1)
+	q.push(sized(2))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cause := errors.New("agent gone")
+	cancel(cause)
+	if err := q.room(ctx); !errors.Is(err, cause) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestDeliveredWaitsUntilNeovimHandledTheItem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(queueBytes)
+		q.push(number(1))
+		n := q.push(number(2))
+		handled := false
+		go q.run(func([]item) {
+			time.Sleep(time.Second)
+			handled = true
+		})
+		if err := q.delivered(t.Context(), n); err != nil || !handled {
+			t.Errorf("%v, handled %v", err, handled)
+		}
+		q.close()
+		if err := q.delivered(t.Context(), n+1); !errors.Is(err, errQueueClosed) {
+			t.Errorf("after close: %v", err)
+		}
+	})
+}

@@ -1,0 +1,133 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strconv"
+
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
+	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
+)
+
+// Protocols by which an agent is reached.
+const (
+	protocolStdio     = "stdio" // a program of this machine, the default
+	protocolSocket    = "socket"
+	protocolTCP       = "tcp"
+	protocolWebSocket = "websocket"
+	protocolHTTP      = "http"
+)
+
+// remote is where an agent is that this program does not start.
+type remote struct {
+	Protocol string            `json:"protocol"`
+	Path     string            `json:"path"` // of a Unix socket
+	Host     string            `json:"host"`
+	Port     int               `json:"port"`
+	TLS      bool              `json:"tls"` // of tcp; certificates as the system trusts them
+	URL      string            `json:"url"`
+	Token    string            `json:"token"`
+	Headers  map[string]string `json:"headers"`
+}
+
+func (r remote) isRemote() bool { return r.Protocol != "" && r.Protocol != protocolStdio }
+
+// over returns r with the members that o sets replaced.
+func (r remote) over(o remote) remote {
+	r.Protocol = cmp.Or(o.Protocol, r.Protocol)
+	r.Path = cmp.Or(o.Path, r.Path)
+	r.Host = cmp.Or(o.Host, r.Host)
+	r.Port = cmp.Or(o.Port, r.Port)
+	r.TLS = r.TLS || o.TLS
+	r.URL = cmp.Or(o.URL, r.URL)
+	r.Token = cmp.Or(o.Token, r.Token)
+	if o.Headers != nil {
+		r.Headers = o.Headers
+	}
+	return r
+}
+
+// check names what is missing or wrong, without quoting the token.
+func (r remote) check(agent string) error {
+	bad := func(format string, args ...any) error {
+		return invalid("agent %q: %s", agent, fmt.Sprintf(format, args...))
+	}
+	switch r.Protocol {
+	case "", protocolStdio:
+		if r.Path != "" || r.Host != "" || r.Port != 0 || r.URL != "" || r.Token != "" {
+			return bad("give the protocol that reaches it, too: socket, tcp, websocket or http")
+		}
+		return nil
+	case protocolSocket:
+		if !filepath.IsAbs(r.Path) {
+			return bad("protocol socket needs path, the absolute path of a Unix socket, not %q", r.Path)
+		}
+	case protocolTCP:
+		switch {
+		case r.Host == "":
+			return bad("protocol tcp needs host")
+		case r.Port < 1 || r.Port > 65535:
+			return bad("protocol tcp needs port, 1 to 65535, not %d", r.Port)
+		case r.Token == "":
+			return bad("protocol tcp needs token, the one the server was given")
+		}
+	case protocolWebSocket, protocolHTTP:
+		if _, err := access.Parse(r.URL); err != nil {
+			return bad("protocol %s needs url: %v", r.Protocol, err)
+		}
+	default:
+		return bad("unknown protocol %q; there are: http, socket, stdio, tcp, websocket", r.Protocol)
+	}
+	if r.Token != "" {
+		if _, err := access.ParseToken(r.Token); err != nil {
+			return bad("token: %v", err)
+		}
+	}
+	return nil
+}
+
+// reach connects to an agent that runs elsewhere.
+func (c *connection) reach(ctx context.Context) (transport.Transport, error) {
+	t, err := c.cmd.remote.dial(ctx)
+	if err != nil {
+		return nil, &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
+	}
+	c.reached()
+	return t, nil
+}
+
+func (r remote) dial(ctx context.Context) (transport.Transport, error) {
+	token := access.Token{}
+	if r.Token != "" {
+		var err error
+		if token, err = access.ParseToken(r.Token); err != nil {
+			return nil, err
+		}
+	}
+	switch r.Protocol {
+	case protocolSocket:
+		return socket.DialUnix(ctx, r.Path)
+	case protocolTCP:
+		var config *tls.Config
+		if r.TLS {
+			config = &tls.Config{MinVersion: tls.VersionTLS12}
+		}
+		return socket.DialTCP(ctx, net.JoinHostPort(r.Host, strconv.Itoa(r.Port)), token, config)
+	}
+	opts := access.Client{Token: token, Header: make(http.Header)}
+	for name, value := range r.Headers {
+		opts.Header.Set(name, value)
+	}
+	if r.Protocol == protocolHTTP {
+		return httpstream.Dial(r.URL, opts)
+	}
+	return websocket.Dial(ctx, r.URL, opts)
+}

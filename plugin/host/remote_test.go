@@ -1,0 +1,229 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/access"
+	"github.com/hermes-nvim/hermes/runtime/transport/httpstream"
+	"github.com/hermes-nvim/hermes/runtime/transport/socket"
+	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
+)
+
+// serveRemote is the scripted agent at the other end of a connection.
+func serveRemote(ctx context.Context, t transport.Transport) {
+	defer context.AfterFunc(ctx, func() { t.Close() })()
+	serveScripted(t, "", os.Stderr)
+}
+
+// remotes serve the scripted agent on loopback and return what connect takes
+// to reach it.
+var remotes = map[string]func(t *testing.T, token access.Token) string{
+	"socket": func(t *testing.T, _ access.Token) string {
+		path := filepath.Join(t.TempDir(), "s", "agent")
+		l, err := socket.ListenUnix(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serveSocket(t, &socket.Server{Handle: serveRemote}, l)
+		return fmt.Sprintf("protocol = 'socket', path = %q", path)
+	},
+	"tcp": func(t *testing.T, token access.Token) string {
+		l, err := socket.ListenTCP("127.0.0.1:0", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		serveSocket(t, &socket.Server{Handle: serveRemote, Token: token}, l)
+		return fmt.Sprintf("protocol = 'tcp', host = '127.0.0.1', port = %d", l.Addr().(*net.TCPAddr).Port)
+	},
+	"websocket": func(t *testing.T, token access.Token) string {
+		s := httptest.NewServer(&websocket.Server{Guard: access.Guard{Token: token}, Handle: serveRemote})
+		t.Cleanup(s.Close)
+		return fmt.Sprintf("protocol = 'websocket', url = %q, headers = { ['X-Test'] = 'y' }", strings.Replace(s.URL, "http", "ws", 1))
+	},
+	"http": func(t *testing.T, token access.Token) string {
+		h := &httpstream.Server{Guard: access.Guard{Token: token}, Handle: serveRemote}
+		s := httptest.NewServer(h)
+		t.Cleanup(func() {
+			ctx, stop := context.WithCancel(context.Background())
+			stop()
+			h.Shutdown(ctx)
+			s.CloseClientConnections()
+			s.Close()
+		})
+		return fmt.Sprintf("protocol = 'http', url = %q", s.URL)
+	},
+}
+
+func serveSocket(t *testing.T, s *socket.Server, l net.Listener) {
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, l) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAnAgentThatRunsElsewhereIsReached(t *testing.T) {
+	for name, serve := range remotes {
+		t.Run(name, func(t *testing.T) {
+			inEveryNeovim(t, func(t *testing.T, e *editor) {
+				token := access.NewToken()
+				at := serve(t, token)
+				e.openWith(fmt.Sprintf("'far', { %s, token = %q }", at, token.Reveal()))
+				e.prompt("SAY over there\nASK may I")
+				e.is(`said():find("over there", 1, true) ~= nil`, true)
+				e.is(`done.turn.result.stopReason`, "end_turn")
+				e.lua(`hermes.disconnect("far", { on_done = finish("gone") })`)
+				e.until(`done.gone and #of("Disconnected") == 1`)
+				if name == "socket" { // which asks for no token
+					return
+				}
+				e.lua(fmt.Sprintf(`hermes.connect('far', { %s, token = %q, on_done = finish("refused") })`, at, access.NewToken().Reveal()))
+				e.until(`done.refused and #of("ConnectionFailed") == 1`)
+				e.is(`done.refused.err.kind == "start" or done.refused.err.kind == "initialize"`, true)
+				e.is(`of("ConnectionFailed")[1].error:find("agent \"far\"", 1, true) ~= nil`, true)
+			})
+		})
+	}
+}
+
+// T13 of the threat model: nobody can be asked in a Neovim without a screen.
+func TestAnAgentThatRunsElsewhereRunsNothingUnasked(t *testing.T) {
+	for name, serve := range remotes {
+		t.Run(name, func(t *testing.T) {
+			inEveryNeovim(t, func(t *testing.T, e *editor) {
+				token := access.NewToken()
+				at := serve(t, token)
+				mark := filepath.Join(t.TempDir(), "mark")
+				attempt := func(options string) {
+					e.lua(`done, seen = {}, {}`)
+					e.openWith(fmt.Sprintf("'far', { %s, token = %q, %s }", at, token.Reveal(), options))
+					e.prompt("RUN touch " + mark)
+					e.lua(`hermes.disconnect("far", { on_done = finish("gone") })`)
+					e.until("done.gone")
+				}
+				for _, setting := range []string{"", "true", `"ask"`} {
+					if setting != "" {
+						e.lua(`hermes.setup({ permissions = { terminal_access = ` + setting + ` } })`)
+					}
+					attempt("")
+					e.is(`said():find("could not be asked", 1, true) ~= nil`, true)
+					e.is(`#of("PermissionRequest")`, 1)
+					if _, err := os.Stat(mark); err == nil {
+						t.Errorf("terminal_access = %q: it ran", setting)
+					}
+				}
+				attempt("terminal_access = true")
+				if _, err := os.Stat(mark); err != nil {
+					t.Error("it did not run, although the agent's own setting allows it")
+				}
+				e.is(`#of("PermissionRequest")`, 0)
+			})
+		})
+	}
+}
+
+// A turn that runs is cancelled when the user leaves its agent, wherever that
+// runs.
+func TestLeavingAnAgentCancelsItsTurns(t *testing.T) {
+	agents := map[string]func(*testing.T, access.Token) string{"process": nil}
+	maps.Copy(agents, remotes)
+	for name, serve := range agents {
+		for how, leave := range map[string]string{"disconnect": `hermes.disconnect()`, "quit": `vim.schedule(function() vim.cmd("qall!") end)`} {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				t.Parallel()
+				inEveryNeovim(t, func(t *testing.T, e *editor) {
+					if serve == nil {
+						e.open()
+					} else {
+						token := access.NewToken()
+						e.openWith(fmt.Sprintf("'far', { %s, token = %q }", serve(t, token), token.Reveal()))
+					}
+					note := filepath.Join(t.TempDir(), "note")
+					e.lua(`hermes.prompt(s, ...)`, "SAY on\nNOTE "+note)
+					e.until(`said() == "on"`)
+					e.lua(leave)
+					var said []byte
+					for end := time.Now().Add(patience); len(said) == 0 && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+						said, _ = os.ReadFile(note)
+					}
+					if string(said) != rpc.ErrSessionCancelled.Error() {
+						t.Errorf("the turn ended by %q", said)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestAConfiguredAgentIsReachedByItsName(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		token := access.NewToken()
+		e.lua(fmt.Sprintf("hermes.setup({ agents = { far = { %s, token = %q } } })", remotes["http"](t, token), token.Reveal()))
+		e.openWith(`"far"`)
+		e.prompt("SAY hello")
+		e.is("said()", "hello")
+	})
+}
+
+func TestTheEndOfARemoteAgentIsTold(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		path := filepath.Join(t.TempDir(), "s", "agent")
+		l, err := socket.ListenUnix(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(context.Background())
+		done := make(chan error, 1)
+		go func() { done <- (&socket.Server{Handle: serveRemote}).Serve(ctx, l) }()
+		e.openWith(fmt.Sprintf("'far', { protocol = 'socket', path = %q, reconnect = false }", path))
+		stop()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		e.until(`#of("Disconnected") == 1`)
+		e.is(`of("Disconnected")[1].reason`, "connection closed by the peer")
+		e.lua(fmt.Sprintf(`hermes.connect('far', { protocol = 'socket', path = %q, on_done = finish("none") })`, path))
+		e.until("done.none")
+		e.is(`done.none.err.message:find('agent "far" cannot be reached', 1, true) ~= nil`, true)
+	})
+}
+
+func TestWhatARemoteAgentNeedsIsNamed(t *testing.T) {
+	t.Parallel()
+	h := new(Host)
+	for want, r := range map[string]remote{
+		"needs path":                {Protocol: "socket"},
+		"needs path, the absolute":  {Protocol: "socket", Path: "relative"},
+		"needs host":                {Protocol: "tcp"},
+		"port, 1 to 65535, not 0":   {Protocol: "tcp", Host: "h"},
+		"needs token":               {Protocol: "tcp", Host: "h", Port: 1},
+		"websocket needs url":       {Protocol: "websocket"},
+		"http needs url":            {Protocol: "http", URL: "ftp://h"},
+		"token: ":                   {Protocol: "http", URL: "http://localhost", Token: "short"},
+		`unknown protocol "pigeon"`: {Protocol: "pigeon"},
+		"give the protocol":         {URL: "http://localhost"},
+	} {
+		_, err := h.resolve("far", command{remote: r})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `agent "far"`) {
+			t.Errorf("%+v: %v, want %s", r, err, want)
+		}
+		if err != nil && r.Token != "" && strings.Contains(err.Error(), r.Token+`"`) {
+			t.Errorf("the token is told: %v", err)
+		}
+	}
+}

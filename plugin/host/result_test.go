@@ -1,0 +1,56 @@
+package host
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// Events repeat what the caller has asked for. The result is the agent's.
+func TestAResultIsWhatTheAgentAnswered(t *testing.T) {
+	own := slices.Sorted(maps.Keys(methods))
+	own = slices.DeleteFunc(own, func(m string) bool { return m == acp.MethodSessionNew })
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		for _, method := range append(own, "session/set_model", "session/fork", "_example/thing") {
+			e.lua(`done = {}`)
+			e.openWith(`"own"`)
+			e.lua(`
+local method, answer = ...
+_G.want = vim.json.decode(answer)
+hermes.request("own", method, {
+  sessionId = s, cwd = vim.fn.getcwd(), mcpServers = {}, prompt = { { type = "text", text = "hi" } },
+  methodId = "m", modeId = "m", modelId = "m", configId = "m", value = "m",
+}, finish("own"))`, method, ownAnswer)
+			e.until("done.own")
+			if e.lua(`return vim.deep_equal(done.own.result, want)`) != true {
+				t.Errorf("%s: %s", method, e.lua(`return vim.inspect(done.own)`))
+			}
+			if event := replyEvent(method); event != "" && strings.HasPrefix(method, "session/") && method != acp.MethodSessionList {
+				e.is(fmt.Sprintf(`(function() local d = of(%q); d = d[#d]; return d.sessionId == s and d.agent == "own" and d.opId ~= "theirs" end)()`, event), true)
+			}
+		}
+		e.lua(`hermes.request("own", "_list", { sessionId = s }, finish("list"))`)
+		e.until("done.list")
+		e.is("done.list.result", []any{"theirs", 2})
+	})
+}
+
+func TestAForkedSessionIsKnown(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.openWith(`"own"`)
+		e.lua(`hermes.request("own", "session/fork", { sessionId = s, cwd = vim.fn.getcwd(), mcpServers = {} }, finish("fork"))`)
+		e.until("done.fork")
+		e.is("done.fork.result.sessionId", "theirs")
+		e.is(`{ of("SessionCreated")[2].sessionId, of("SessionCreated")[2].agent }`, []string{"theirs", "own"})
+		e.is(`hermes.state("theirs").state`, "idle")
+		e.lua(`hermes.prompt("theirs", "hi", { on_done = finish("turn") })`)
+		e.until("done.turn")
+		e.is("{ done.turn.err == nil, done.turn.result.stopReason }", []any{true, "end_turn"})
+		e.is(`of("TurnStarted")[1].sessionId`, "theirs")
+		e.is(`hermes.state(s).state`, "idle")
+	})
+}

@@ -1,0 +1,448 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/history"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+)
+
+// States of a session.
+const (
+	sessionIdle       = "idle"
+	sessionRunning    = "running"
+	sessionWaiting    = "waiting" // for the user's answer
+	sessionCancelling = "cancelling"
+	sessionReplaying  = "replaying" // its history comes again, because the connection broke
+)
+
+// session is one conversation. Prompts run one after the other.
+type session struct {
+	conn *connection
+	id   acp.SessionID
+
+	mu      sync.Mutex
+	state   string
+	turn    *turn          // the one that runs
+	queued  []*turn        // those that wait for it
+	running sync.WaitGroup // turns between begin and their last event
+	ended   error          // why no turn can begin any more
+	seq     int64
+	replay  bool          // session/load has not been answered yet
+	asked   int           // permission and elicitation requests that wait
+	roots   []string      // absolute folders the agent may read and write
+	last    chan struct{} // closed when the last request other than a prompt is answered; nil before one
+	heard   atomic.Uint64 // counts what the agent said
+
+	calls    *history.State // tool calls of the turn
+	approved approvals      // commands the user has allowed in it
+
+	opened  bool // the services know it; on first use of them
+	openErr error
+}
+
+// turn is one prompt.
+type turn struct {
+	id     string
+	params *acp.PromptRequest
+	after  <-chan struct{} // the request that came before it is answered; nil: none; set by begin
+
+	calling  bool          // the agent is being asked; under session.mu
+	dropped  chan struct{} // closed when it was cancelled before that
+	sent     chan struct{} // closed when the prompt is on the wire
+	sentOnce sync.Once
+	over     chan struct{} // closed when the agent is done with it
+	told     chan struct{} // closed when Neovim knows, too
+}
+
+func newTurn(id string, params *acp.PromptRequest) *turn {
+	return &turn{
+		id: id, params: params,
+		dropped: make(chan struct{}), sent: make(chan struct{}), over: make(chan struct{}), told: make(chan struct{}),
+	}
+}
+
+func newSession(c *connection, id acp.SessionID) *session {
+	return &session{conn: c, id: id, state: sessionIdle, calls: history.New(id, callLimits)}
+}
+
+func (s *session) setState(to string) {
+	s.mu.Lock()
+	from := s.state
+	s.state = to
+	s.mu.Unlock()
+	if from != to {
+		s.push(eventStateChanged, new(object).str("from", from).str("to", to))
+	}
+}
+
+// push sends an event with what every event of a session carries. Number and
+// place in the queue are given under one lock, so seq is the order of arrival.
+func (s *session) push(name string, o *object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seq++
+	o.str("agent", s.conn.name).str("sessionId", string(s.id)).num("seq", s.seq).flag("replay", s.replay)
+	if s.turn != nil {
+		o.str("promptId", s.turn.id)
+	}
+	it := event(name, o.json())
+	it.lost = o.lost
+	s.conn.host.queue.push(it)
+}
+
+// prompt runs t, after the turns that came before it and once the agent can be
+// spoken to.
+func (s *session) prompt(t *turn) {
+	s.mu.Lock()
+	switch {
+	case s.ended != nil:
+		err := s.ended
+		s.mu.Unlock()
+		s.conn.host.fail(t.id, err)
+	case s.turn != nil || !s.conn.ready():
+		s.queued = append(s.queued, t)
+		s.mu.Unlock()
+		s.pushQueue()
+	default:
+		s.turn = t
+		s.running.Add(1)
+		s.mu.Unlock()
+		s.begin(t)
+	}
+}
+
+// resume begins the turn that waited for the connection.
+func (s *session) resume() {
+	s.mu.Lock()
+	if s.turn != nil || len(s.queued) == 0 {
+		s.mu.Unlock()
+		return
+	}
+	t := s.queued[0]
+	s.turn, s.queued = t, s.queued[1:]
+	s.running.Add(1)
+	s.mu.Unlock()
+	s.pushQueue()
+	s.begin(t)
+}
+
+func (s *session) pushQueue() {
+	s.mu.Lock()
+	ids := make([]string, len(s.queued))
+	for i, t := range s.queued {
+		ids[i] = t.id
+	}
+	s.mu.Unlock()
+	s.push(eventQueueChanged, new(object).strs("items", ids))
+}
+
+func (s *session) begin(t *turn) {
+	s.mu.Lock()
+	t.after = s.last
+	s.forgetTurn()
+	s.mu.Unlock()
+	s.setState(sessionRunning)
+	s.push(eventTurnStarted, new(object))
+	for _, b := range t.params.Prompt {
+		s.push(promptEvent(blockType(b)), new(object).str("source", "client").
+			raw("content", acp.AppendContentBlock(nil, b)))
+	}
+	s.conn.host.start(func() {
+		defer s.running.Done()
+		s.run(t)
+	})
+}
+
+func (s *session) run(t *turn) {
+	r, err := s.ask(t)
+	err = s.verdict(r, err)
+	close(t.over)
+	h := s.conn.host
+	h.asks.cancelSession(s.conn.name, string(s.id))
+	result := r.AppendJSON(nil)
+	if err == nil {
+		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))
+		s.push(eventTurnEnded, new(object).str("stopReason", string(r.StopReason)))
+	} else {
+		s.push(eventTurnEnded, new(object).raw("error", describe(err).json()))
+	}
+	goesOn := s.conn.why() == nil
+	s.mu.Lock()
+	next, lost := (*turn)(nil), []*turn(nil)
+	switch {
+	case broken(err): // what it is about may not have been done
+		lost, s.queued = s.queued, nil
+	case len(s.queued) > 0 && goesOn:
+		next, s.queued = s.queued[0], s.queued[1:]
+		s.running.Add(1)
+	}
+	s.turn = next
+	s.forgetTurn()
+	s.mu.Unlock()
+	if next == nil {
+		s.setState(sessionIdle)
+	}
+	if err != nil {
+		h.fail(t.id, err)
+	} else {
+		h.done(t.id, result)
+	}
+	for _, q := range lost {
+		h.fail(q.id, err)
+	}
+	if len(lost) > 0 {
+		s.pushQueue()
+	}
+	close(t.told)
+	if next != nil {
+		s.pushQueue()
+		s.begin(next)
+	}
+}
+
+// verdict is how a turn ended that the agent ended with r or err. What the
+// user did comes first: of a disconnected agent it makes no difference whether
+// it answered, broke off or was never heard, and after a cancel an error is no
+// failure.
+func (s *session) verdict(r *acp.PromptResponse, err error) error {
+	var peer *acp.Error
+	switch refused := errors.As(err, &peer); {
+	case err == nil && r.StopReason != acp.StopReasonCancelled:
+		return nil
+	case s.conn.left() != nil:
+		return s.conn.left()
+	case refused && s.cancelling():
+		return &opError{Kind: kindCancelled, Message: "the turn was cancelled", Cause: err}
+	}
+	return err
+}
+
+// ask sends the prompt, unless it was cancelled before, and waits for the end
+// of the turn.
+func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
+	if t.after != nil {
+		select {
+		case <-t.after:
+		case <-t.dropped:
+		case <-s.conn.ctx.Done():
+		}
+	}
+	s.mu.Lock()
+	t.calling = true
+	s.mu.Unlock()
+	r := new(acp.PromptResponse)
+	select {
+	case <-t.dropped:
+		r.StopReason = acp.StopReasonCancelled
+		return r, nil
+	default:
+	}
+	s.conn.host.start(func() { s.watchSilence(t) })
+	var raw acp.Raw
+	if err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw); err != nil {
+		return r, err
+	}
+	if err := r.UnmarshalJSON(raw); err != nil {
+		return r, badAnswer(acp.MethodSessionPrompt, err)
+	}
+	return r, nil
+}
+
+// atWork reports whether the agent has a prompt of the session, and nobody has
+// cancelled it.
+func (s *session) atWork() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.turn == nil || s.state == sessionCancelling {
+		return false
+	}
+	select {
+	case <-s.turn.over:
+		return false
+	default:
+	}
+	select {
+	case <-s.turn.sent:
+		return true
+	default:
+		return false
+	}
+}
+
+// wrote is told that the prompt of the running turn is on the wire.
+func (s *session) wrote() {
+	s.mu.Lock()
+	t := s.turn
+	s.mu.Unlock()
+	if t != nil {
+		t.sentOnce.Do(func() { close(t.sent) })
+	}
+}
+
+// cancel ends the running turn and drops those that wait. It reports whether
+// one ran: agents take a cancel that comes when they are idle for the next
+// prompt.
+func (s *session) cancel() (bool, int) {
+	s.mu.Lock()
+	t, dropped := s.turn, s.queued
+	s.queued = nil
+	early := t != nil && !t.calling && s.state != sessionCancelling
+	if early {
+		close(t.dropped)
+	}
+	s.mu.Unlock()
+	for _, q := range dropped {
+		s.conn.host.done(q.id, new(object).str("stopReason", string(acp.StopReasonCancelled)).json())
+	}
+	if len(dropped) > 0 {
+		s.pushQueue()
+	}
+	if t == nil {
+		return false, len(dropped)
+	}
+	s.setState(sessionCancelling)
+	if !early {
+		s.conn.host.start(func() { s.sendCancel(t) })
+	}
+	return true, len(dropped)
+}
+
+// sendCancel tells the agent, not before it has the prompt, and then gives it
+// the answers it waits for.
+func (s *session) sendCancel(t *turn) {
+	c := s.conn
+	select {
+	case <-t.sent:
+	case <-t.over:
+		return
+	}
+	err := c.wire.Notify(c.ctx, acp.MethodSessionCancel, &acp.CancelNotification{SessionID: s.id})
+	if err != nil {
+		c.host.log.Warn("cancel was not sent", "agent", c.name, "session", s.id, "error", err)
+	}
+	c.host.asks.cancelSession(c.name, string(s.id))
+	if err != nil {
+		return
+	}
+	limit := c.host.timeouts().cancel()
+	select {
+	case <-t.over:
+	case <-time.After(limit):
+		c.host.notice("warn", "agent %q has not stopped %v after cancel; hermes.disconnect(%q) ends it", c.name, limit, c.name)
+	}
+}
+
+// abort ends what the session holds and fails the turns that wait; the
+// running one fails by its call.
+func (s *session) abort(err error) {
+	s.mu.Lock()
+	queued := s.queued
+	s.queued = nil
+	s.opened, s.openErr, s.ended = true, err, err
+	s.mu.Unlock()
+	for _, t := range queued {
+		s.conn.host.fail(t.id, err)
+	}
+	s.conn.host.start(func() { s.conn.services.CloseSession(s.id) })
+}
+
+// waits counts questions to the user, so that the state shows them.
+func (s *session) waits(delta int) {
+	s.mu.Lock()
+	s.asked += delta
+	busy, running, cancelling := s.asked > 0, s.turn != nil, s.state == sessionCancelling
+	s.mu.Unlock()
+	switch {
+	case cancelling && running:
+	case busy:
+		s.setState(sessionWaiting)
+	case running:
+		s.setState(sessionRunning)
+	default:
+		s.setState(sessionIdle)
+	}
+}
+
+func (s *session) cancelling() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.state == sessionCancelling
+}
+
+type cancelOp struct {
+	Agent     string        `json:"agent"`
+	SessionID acp.SessionID `json:"sessionId"`
+}
+
+func (h *Host) cancel(id string, p cancelOp) error {
+	s, err := h.session(p.Agent, p.SessionID)
+	if err != nil {
+		return err
+	}
+	ran, dropped := s.cancel()
+	h.done(id, new(object).flag("cancelled", ran).num("dropped", int64(dropped)).json())
+	return nil
+}
+
+func (h *Host) session(agent string, id acp.SessionID) (*session, error) {
+	c, err := h.connection(agent)
+	if err != nil {
+		return nil, err
+	}
+	return c.forRequest("", id).session(id)
+}
+
+func (c *connection) session(id acp.SessionID) (*session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.sessions[id]; s != nil {
+		return s, nil
+	}
+	return nil, &opError{Kind: "unknown_session", Message: fmt.Sprintf("agent %q has no session %q", c.name, id)}
+}
+
+// call is a request to the agent whose failure names the agent's end when
+// that is the reason.
+func (c *connection) call(ctx context.Context, method string, params acp.Appender, raw *acp.Raw) error {
+	err := c.wire.Call(ctx, method, params, raw)
+	var answered *acp.Error
+	if err == nil || errors.As(err, &answered) {
+		return c.needsLogin(err)
+	}
+	if why := c.left(); why != nil {
+		return why
+	}
+	if why := c.why(); why != nil {
+		return &brokenError{method, why}
+	}
+	var closed *rpc.ClosedError
+	if errors.As(err, &closed) && !errors.Is(err, rpc.ErrClosed) {
+		return &brokenError{method, cause(err)}
+	}
+	return err
+}
+
+// brokenError says that the connection ended while a call waited for its answer.
+type brokenError struct {
+	method string
+	cause  error
+}
+
+func (e *brokenError) Error() string { return e.method + ": " + e.cause.Error() }
+func (e *brokenError) Unwrap() error { return e.cause }
+
+func broken(err error) bool {
+	var e *brokenError
+	return errors.As(err, &e)
+}
+
+func badAnswer(method string, err error) error {
+	return &opError{Kind: "agent", Message: method + ": the agent's answer is not valid", Cause: err}
+}

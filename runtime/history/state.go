@@ -1,0 +1,252 @@
+// Package history keeps what the updates of a session add up to: messages, tool
+// calls, terminals, plans, commands, mode, configuration, usage and what it is
+// doing.
+//
+// The updates are those of https://agentclientprotocol.com/protocol/prompt-turn
+// and, for version 2, of
+// https://agentclientprotocol.com/protocol/v2/prompt-lifecycle. Both end up in
+// the same types, those of version 1 wherever it has one.
+package history
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// Limits bound the memory of a State; 0 means the default.
+type Limits struct {
+	Bytes   int // of the timeline, encoded, and as much again of plans; default 32 MiB
+	Entries int // of the timeline; default 20,000
+}
+
+// Defaults of Limits.
+const (
+	DefaultBytes   = 32 << 20
+	DefaultEntries = 20_000
+)
+
+func (l *Limits) bytes() int { return cmp.Or(l.Bytes, DefaultBytes) }
+
+// Snapshot is a State at one moment. Nothing in it ever changes, and nothing in
+// it may be changed.
+type Snapshot struct {
+	ID            acp.SessionID
+	Timeline      []Entry         // oldest first
+	Dropped       int             // entries no longer kept, because of the limits
+	Plan          []acp.PlanEntry // the one updated last
+	Plans         []Plan          // version 2: all of them, oldest first
+	Activity      Activity        // version 2
+	Commands      []acp.AvailableCommand
+	Mode          acp.SessionModeID
+	Modes         []acp.SessionMode
+	ConfigOptions []acp.SessionConfigOption
+	Usage         *acp.UsageUpdate
+	Title         string
+	UpdatedAt     string // as the agent wrote it
+	Requests      []Request
+}
+
+// Request is an agent request that waits for an answer.
+type Request struct {
+	Serial uint64 // rises with each request of the session
+	Method string
+	Params any
+}
+
+// State accumulates the updates of one session. It is safe for concurrent use.
+// What it keeps of an update it shares with it, so an update that was applied
+// must not be changed.
+type State struct {
+	limits Limits
+
+	mu     sync.Mutex
+	now    Snapshot // without the timeline
+	cached *Snapshot
+	serial uint64
+
+	items       []item // the timeline
+	dropped     int
+	bytes       int
+	rest        map[string]int // bytes of what is not in the timeline
+	messages    map[messageKey]*message
+	calls       map[acp.ToolCallID]*toolCall
+	compactions map[acp.CompactionID]*compaction
+	terminals   map[acp.TerminalID]*terminal
+	scratch     []byte
+	turned      bool // a turn began after the last item
+}
+
+// New returns an empty State.
+func New(id acp.SessionID, limits Limits) *State {
+	limits.Bytes = limits.bytes()
+	limits.Entries = cmp.Or(limits.Entries, DefaultEntries)
+	s := &State{limits: limits, now: Snapshot{ID: id}, rest: make(map[string]int)}
+	s.clear()
+	return s
+}
+
+func (s *State) clear() {
+	s.items, s.bytes, s.dropped, s.cached = nil, 0, 0, nil
+	s.messages = make(map[messageKey]*message)
+	s.calls = make(map[acp.ToolCallID]*toolCall)
+	s.compactions = make(map[acp.CompactionID]*compaction)
+	s.terminals = make(map[acp.TerminalID]*terminal)
+}
+
+// Start takes over what session/new, load or resume answered.
+func (s *State) Start(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cached = nil
+	if modes != nil {
+		s.now.Mode, s.now.Modes = modes.CurrentModeID, modes.AvailableModes
+	}
+	if options != nil {
+		s.now.ConfigOptions = options
+	}
+}
+
+// Reset forgets the timeline and the plans, before they are replayed.
+func (s *State) Reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.clear()
+	s.now.Plan, s.now.Plans, s.rest["plan"] = nil, nil, 0
+}
+
+// NewTurn says that a prompt is sent: text without a message id that comes
+// afterwards is a message of its own and does not continue one from before.
+func (s *State) NewTurn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.turned = true
+}
+
+// Apply adds an update. Updates this version does not know change nothing.
+func (s *State) Apply(update acp.SessionUpdate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cached = nil
+	switch u := update.(type) {
+	case *acp.UserMessageChunk:
+		s.addChunk(User, (*acp.ContentChunk)(u))
+	case *acp.AgentMessageChunk:
+		s.addChunk(Agent, (*acp.ContentChunk)(u))
+	case *acp.AgentThoughtChunk:
+		s.addChunk(Thought, (*acp.ContentChunk)(u))
+	case *acp.ToolCall:
+		s.mergeCall(asUpdate(u))
+	case *acp.ToolCallUpdate:
+		s.mergeCall(u)
+	case *acp.CompactionUpdate:
+		s.mergeCompaction(u)
+	case *acp.CompactionSummaryChunk:
+		s.addSummary(u)
+	case *acp.Notice:
+		s.add(&notice{view: &Notice{Severity: u.Severity, Title: u.Title, Description: u.Description.Or("")}, bytes: s.sizeOf(u)})
+	case *acp.Plan:
+		s.now.Plan, s.rest["plan"] = u.Entries, s.sizeOf(u)
+	case *acp.AvailableCommandsUpdate:
+		s.now.Commands, s.rest["commands"] = u.AvailableCommands, s.sizeOf(u)
+	case *acp.CurrentModeUpdate:
+		s.now.Mode, s.rest["mode"] = u.CurrentModeID, s.sizeOf(u)
+	case *acp.ConfigOptionUpdate:
+		s.now.ConfigOptions, s.rest["options"] = u.ConfigOptions, s.sizeOf(u)
+	case *acp.SessionInfoUpdate:
+		u.Title.Apply(&s.now.Title, "")
+		u.UpdatedAt.Apply(&s.now.UpdatedAt, "")
+		s.rest["title"] = len(s.now.Title) + len(s.now.UpdatedAt)
+	case *acp.UsageUpdate:
+		s.now.Usage, s.rest["usage"] = u, s.sizeOf(u)
+	}
+	s.shrink()
+}
+
+// Begin notes an agent request that waits for an answer. The returned function,
+// which may be called more than once, ends the wait.
+func (s *State) Begin(method string, params any) (end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cached = nil
+	s.serial++
+	serial := s.serial
+	s.now.Requests = append(slices.Clip(s.now.Requests), Request{serial, method, params})
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.cached = nil
+		s.now.Requests = slices.DeleteFunc(slices.Clone(s.now.Requests), func(r Request) bool { return r.Serial == serial })
+	}
+}
+
+// Snapshot returns the state. It costs nothing when nothing has changed since the
+// last one, and else a pointer per entry of the timeline.
+func (s *State) Snapshot() *Snapshot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cached == nil {
+		snap := s.now
+		snap.Dropped = s.dropped
+		snap.Timeline = make([]Entry, len(s.items))
+		for i, it := range s.items {
+			snap.Timeline[i] = it.entry()
+		}
+		s.cached = &snap
+	}
+	return s.cached
+}
+
+// add puts an item at the end of the timeline.
+func (s *State) add(it item) {
+	s.items, s.turned = append(s.items, it), false
+	s.resized(it, 0)
+}
+
+// resized keeps the sum right when an item that was before bytes long changed.
+// An item that would take up most of the room gives up content, so that it does
+// not push out everything else.
+func (s *State) resized(it item, before int) {
+	if it.size() > s.limits.Bytes/4*3 {
+		it.cut(s.limits.Bytes / 2)
+	}
+	s.bytes += it.size() - before
+}
+
+// shrink drops the oldest entries until the limits hold.
+func (s *State) shrink() {
+	drop := 0
+	for len(s.items)-drop > 1 && (s.bytes > s.limits.Bytes || len(s.items)-drop > s.limits.Entries) {
+		s.bytes -= s.items[drop].size()
+		s.items[drop].forget(s)
+		s.items[drop] = nil
+		drop++
+	}
+	s.items = s.items[drop:]
+	s.dropped += drop
+}
+
+// size is what the session takes up, in bytes, roughly.
+func (s *State) size() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sum := s.bytes + len(s.now.ID)
+	for _, n := range s.rest {
+		sum += n
+	}
+	return sum
+}
+
+// appender is what every type of package acp is.
+type appender interface{ AppendJSON([]byte) []byte }
+
+func (s *State) sizeOf(v appender) int {
+	s.scratch = v.AppendJSON(s.scratch[:0])
+	n := len(s.scratch)
+	if cap(s.scratch) > 16<<10 {
+		s.scratch = nil
+	}
+	return n
+}

@@ -1,0 +1,26 @@
+package launch_test
+
+import (
+	"context"
+	"errors"
+	"log"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+)
+
+// A client that keeps its agent running.
+func ExampleSupervisor_Run() {
+	s := launch.Supervise(launch.Command{Path: "gemini", Args: []string{"--acp"}}, launch.Restarts{})
+	err := s.Run(context.Background(), func(ctx context.Context, p *launch.Process) error {
+		conn := rpc.NewConn(p.Transport(), acp.ClientSide(acp.UnimplementedClientHandler{}), rpc.Options{})
+		defer conn.Close()
+		_, err := acp.Agent{Conn: conn}.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1})
+		return err // when the agent died, Run starts it again
+	})
+	var enough *launch.RestartError
+	if errors.As(err, &enough) {
+		log.Fatal(err) // how often it was tried, and how the agent ended last
+	}
+}

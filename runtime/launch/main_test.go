@@ -1,0 +1,166 @@
+//go:build unix
+
+package launch_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// soon is how long something that should happen may take on a busy machine.
+const soon = patience.Soon
+
+// eventually waits for a condition.
+var eventually = patience.True
+
+// mode makes the test binary play an agent.
+const mode = "HERMES_AGENT_TEST_MODE"
+
+// moreModes are those that only some systems have.
+var moreModes = map[string]func(){}
+
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == "keep" {
+		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
+	}
+	switch os.Getenv(mode) {
+	case "":
+		os.Exit(leak.Main(m))
+	case "agent":
+		serve()
+	case "cut": // dies after some bytes of a turn
+		n, _ := strconv.Atoi(os.Getenv(bytes))
+		os.Stdin.Read(make([]byte, 1000))
+		os.Stdout.WriteString(recorded[:n])
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "deaf": // never reads, never ends by itself
+		signal.Ignore(syscall.SIGTERM)
+		fmt.Println("{}")
+		time.Sleep(time.Hour)
+	case "polite": // ends on TERM only
+		term := make(chan os.Signal, 1)
+		signal.Notify(term, syscall.SIGTERM)
+		fmt.Println("{}")
+		<-term
+		os.Exit(7)
+	case "parent": // starts an agent and dies
+		p, err := launch.Start(context.Background(), launch.Command{Path: os.Args[0], Env: []string{mode + "=polite"}})
+		if err != nil {
+			panic(err)
+		}
+		p.Transport().Read(nil)
+		fmt.Println(p.PID())
+		bufio.NewReader(os.Stdin).ReadString('\n')
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	default:
+		moreModes[os.Getenv(mode)]()
+	}
+}
+
+// bytes says how much of recorded an agent says before it dies.
+const bytes = "HERMES_AGENT_TEST_BYTES"
+
+const recorded = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"é"}}}}
+{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"\ud83d\ude00"}}}}
+{"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}
+`
+
+// turn is an agent whose prompt streams updates until it is cancelled or
+// told how to die.
+type turn struct {
+	acp.UnimplementedAgentHandler
+	client acp.Client
+}
+
+func (a *turn) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
+}
+
+func (a *turn) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
+	text := p.Prompt[0].(*acp.TextContent).Text
+	for i := range 10 {
+		a.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: p.SessionID,
+			Update: &acp.AgentMessageChunk{Content: &acp.TextContent{Text: fmt.Sprint(i)}}})
+	}
+	switch text {
+	case "die":
+		time.Sleep(50 * time.Millisecond) // the updates are written
+		fmt.Fprintln(os.Stderr, "fatal: out of tokens")
+		os.Exit(3)
+	case "kill":
+		time.Sleep(50 * time.Millisecond)
+		syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	case "wait":
+		<-ctx.Done()
+		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
+}
+
+func serve() {
+	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
+		return acp.AgentSide(&turn{client: acp.Client{Conn: c}})
+	}, rpc.Options{Server: true})
+	<-conn.Done()
+}
+
+// self is the test binary as an agent. With the race detector on it would
+// sleep for a second before it exits.
+func self(as string) launch.Command {
+	return launch.Command{Path: os.Args[0], Env: []string{mode + "=" + as, "GORACE=atexit_sleep_ms=0"}}
+}
+
+func shell(script string) launch.Command {
+	return launch.Command{Path: "sh", Args: []string{"-c", script}}
+}
+
+func start(t *testing.T, cmd launch.Command) *launch.Process {
+	t.Helper()
+	p, err := launch.Start(context.Background(), cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Transport().Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func ended(t *testing.T, p *launch.Process) *launch.ExitError {
+	t.Helper()
+	select {
+	case <-p.Done():
+	case <-time.After(soon):
+		t.Fatal("the agent does not end")
+	}
+	return p.Err().(*launch.ExitError)
+}
+
+// alive reports whether a process runs; a zombie does not.
+func alive(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return syscall.Kill(pid, 0) == nil && os.IsNotExist(err) && !hasProc
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	return !strings.HasPrefix(rest, "Z")
+}
+
+var hasProc = func() bool { _, err := os.Stat("/proc/self/stat"); return err == nil }()

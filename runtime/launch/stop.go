@@ -1,0 +1,83 @@
+package launch
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// cancelWait is how long turns that run may take to end once they are cancelled.
+const cancelWait = time.Second
+
+// Stop ends the agent and what it has started: it cancels the turns that run and
+// gives them a second to end, closes standard input, and if that does not help
+// in time sends TERM, then KILL. Many agents run commands in process groups of
+// their own, and only a turn that ends takes these with it. What is left in the
+// end is killed; see Command.Keeper for how far that reaches.
+//
+// It returns when the agent is gone, at the latest after the sum of the three
+// waits of Command, and then with an error. When ctx ends Stop goes on with KILL
+// at once. Stopping twice, or an agent that has exited, is no error.
+func (p *Process) Stop(ctx context.Context) error {
+	p.stopOnce.Do(func() { go p.ladder() })
+	select {
+	case <-p.stopped:
+	case <-ctx.Done():
+		select {
+		case <-p.done:
+		default:
+			p.group.Look()
+			p.group.Kill()
+		}
+		<-p.stopped
+	}
+	return p.stopErr
+}
+
+func (p *Process) ladder() {
+	defer close(p.stopped)
+	began := time.Now()
+	p.group.Look()
+	p.cancelTurns()
+	p.stdin.Close()
+	if p.gone(max(p.cmd.EOFWait-time.Since(began), p.cmd.EOFWait/2)) {
+		return
+	}
+	p.group.Terminate()
+	if p.gone(p.cmd.TermWait) {
+		return
+	}
+	p.group.Kill()
+	if !p.gone(p.cmd.KillWait) {
+		p.stopErr = fmt.Errorf("%s: still runs %v after KILL (pid %d)", p.cmd, p.cmd.KillWait, p.PID())
+	}
+}
+
+// cancelTurns cancels the turns that run and waits until they have ended, at
+// most for cancelWait.
+func (p *Process) cancelTurns() {
+	msgs, idle := p.turns.leave()
+	if idle == nil {
+		return
+	}
+	go p.io.WriteBatch(msgs) // an agent that does not read holds it up until its input is closed
+	t := time.NewTimer(cancelWait)
+	defer t.Stop()
+	select {
+	case <-idle:
+	case <-p.done:
+	case <-t.C:
+	}
+}
+
+// gone waits for the exit.
+func (p *Process) gone(limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-p.done:
+		return true
+	case <-t.C:
+		return false
+	}
+}

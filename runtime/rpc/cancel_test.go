@@ -1,0 +1,328 @@
+package rpc_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+)
+
+func TestEndingTheContextOfACallSendsCancelRequest(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]error{"cancel": context.Canceled, "deadline": context.DeadlineExceeded} {
+		t.Run(name, func(t *testing.T) {
+			c, w := dial(t, nil, rpc.Options{})
+			ctx, cancel := context.WithCancel(t.Context())
+			if want == context.DeadlineExceeded {
+				ctx, cancel = context.WithTimeout(t.Context(), shortly)
+			}
+			defer cancel()
+			done := call(ctx, c, "session/prompt", prompt)
+			w.hear()
+			if want == context.Canceled {
+				cancel()
+			}
+			if err := receive(t, "error", done); !errors.Is(err, want) {
+				t.Fatalf("Call returned %v, want %v", err, want)
+			}
+			w.expect(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`)
+			// Whatever the peer answers now comes too late.
+			w.say(`{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"cancelled"}}`)
+			w.quiet()
+			if n := c.Stats().Count(rpc.FaultLate); n != 1 {
+				t.Fatalf("%d late answers counted, want 1", n)
+			}
+		})
+	}
+}
+
+func TestACallWithAnEndedContextSendsNothing(t *testing.T) {
+	t.Parallel()
+	c, w := dial(t, nil, rpc.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Call(ctx, "session/prompt", raw(prompt), nil); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	w.quiet()
+}
+
+// jam fills the way to the peer, which does not read, and returns how many
+// messages it took; the last of them is still queued.
+func jam(t *testing.T, c *rpc.Conn) int {
+	t.Helper()
+	big := raw(`{"filler":"` + strings.Repeat("x", 300<<10) + `"}`)
+	for i := range 8 {
+		if err := c.Notify(t.Context(), "_filler", big); err != nil {
+			t.Fatal(err)
+		}
+		_ = i
+	}
+	time.Sleep(shortly) // the writer takes what it can
+	return 8
+}
+
+// after returns what the peer hears once the filler is through, by method.
+func heard(w *wire, n int) []string {
+	var methods []string
+	for range n {
+		var m struct{ Method string }
+		json.Unmarshal([]byte(w.hear()), &m)
+		methods = append(methods, m.Method)
+	}
+	return methods
+}
+
+func index(list []string, want string) int {
+	for i, s := range list {
+		if s == want {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestCancelOvertakesWhatIsQueued(t *testing.T) {
+	t.Parallel()
+	c, w := dial(t, nil, rpc.Options{})
+	n := jam(t, c)
+	if err := c.Notify(t.Context(), "session/cancel", raw(prompt)); err != nil {
+		t.Fatal(err)
+	}
+	methods := heard(w, n+1)
+	if at := index(methods, "session/cancel"); at < 0 || at == n {
+		t.Fatalf("session/cancel was number %d of %d", at+1, len(methods))
+	}
+}
+
+// A session that is cancelled, and whose call is then given up, hears of it in
+// this order: the first is how a turn ends.
+func TestCancelsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	for _, behind := range []string{"a request on the wire", "one in the queue"} {
+		t.Run(behind, func(t *testing.T) {
+			c, w := dial(t, nil, rpc.Options{})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			n := 0
+			if behind == "one in the queue" {
+				n = jam(t, c)
+			}
+			done := call(ctx, c, "session/prompt", prompt)
+			if n == 0 {
+				heard(w, 1)
+				n = jam(t, c)
+			} else {
+				n++
+				time.Sleep(shortly)
+			}
+			c.Notify(ctx, "session/cancel", raw(prompt))
+			cancel()
+			receive(t, "error", done)
+			methods := heard(w, n+2)
+			if first, second := index(methods, "session/cancel"), index(methods, "$/cancel_request"); first < 0 || second < first {
+				t.Fatal(methods)
+			}
+		})
+	}
+}
+
+func TestCancelNeverOvertakesTheRequestItIsAbout(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"session/cancel", "$/cancel_request"} {
+		t.Run(how, func(t *testing.T) {
+			c, w := dial(t, nil, rpc.Options{})
+			n := jam(t, c)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			done := call(ctx, c, "session/prompt", prompt)
+			other := call(t.Context(), c, "session/prompt", `{"sessionId":"other"}`)
+			time.Sleep(shortly)
+			if how == "session/cancel" {
+				c.Notify(ctx, how, raw(prompt))
+			} else {
+				cancel()
+				receive(t, "error", done)
+			}
+			for range 3 {
+				c.Notify(t.Context(), "_filler", raw(`{}`))
+			}
+			methods := heard(w, n+6)
+			if at, want := index(methods, how), index(methods, "session/prompt"); at < 0 || at < want || at > want+2 {
+				t.Fatalf("%s does not follow its request: %v", how, methods)
+			}
+			c.Close()
+			receive(t, "end of the other call", other)
+			if how == "session/cancel" {
+				receive(t, "end of the call", done)
+			}
+		})
+	}
+}
+
+func TestCancelDoesNotWaitForAPeerThatDoesNotRead(t *testing.T) {
+	t.Parallel()
+	c, _ := dial(t, nil, rpc.Options{Limits: rpc.Limits{QueueMessages: 4, Grace: 50 * time.Millisecond}})
+	big := raw(`{"filler":"` + strings.Repeat("x", 1<<20) + `"}`)
+	full, stop := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer stop()
+	for full.Err() == nil {
+		c.Notify(full, "_filler", big)
+	}
+	for range 100 {
+		ends(t, "session/cancel", func() error { return c.Notify(t.Context(), "session/cancel", raw(prompt)) })
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), shortly)
+	defer cancel()
+	if err := receive(t, "error", call(ctx, c, "session/prompt", prompt)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+}
+
+func TestNotifyWorksWithAnEndedContext(t *testing.T) {
+	t.Parallel()
+	c, w := dial(t, nil, rpc.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Notify(ctx, "session/update", raw(`{}`)); err != nil {
+		t.Fatal(err)
+	}
+	w.expect(`{"jsonrpc":"2.0","method":"session/update","params":{}}`)
+}
+
+// waiting is a handler whose requests wait for their context and tell why it
+// ended; session/cancel is recorded.
+func waiting(started chan<- string, cancelled chan<- string) handler {
+	return handler{
+		request: func(ctx context.Context, method string, _ json.RawMessage) (acp.Appender, error) {
+			started <- method
+			<-ctx.Done()
+			if context.Cause(ctx) == rpc.ErrSessionCancelled {
+				return raw(`{"stopReason":"cancelled"}`), nil
+			}
+			return nil, fmt.Errorf("gave up: %w", ctx.Err())
+		},
+		notify: func(_ context.Context, method string, p json.RawMessage) error {
+			if method == "session/cancel" {
+				cancelled <- string(p)
+			}
+			return nil
+		},
+	}
+}
+
+func TestAnIncomingCancelRequestEndsTheContextOfTheRequest(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{`7`, `"7"`, `7.0`, `70e-1`, `""`, `9007199254740993`} {
+		t.Run(id, func(t *testing.T) {
+			started := make(chan string, 2)
+			_, w := dial(t, waiting(started, nil), rpc.Options{})
+			w.say(`{"jsonrpc":"2.0","id":%s,"method":"terminal/wait_for_exit","params":{}}`, id)
+			w.say(`{"jsonrpc":"2.0","id":"other","method":"terminal/wait_for_exit","params":{}}`)
+			receive(t, "start", started)
+			receive(t, "start", started)
+			same := id
+			if id == `7.0` || id == `70e-1` {
+				same = `7`
+			}
+			w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%s}}`, same)
+			w.expect(`{"jsonrpc":"2.0","id":` + id + `,"error":{"code":-32800,"message":"request cancelled"}}`)
+		})
+	}
+}
+
+func TestACancelThatFitsNoRequestIsIgnored(t *testing.T) {
+	t.Parallel()
+	started := make(chan string, 2)
+	_, w := dial(t, waiting(started, nil), rpc.Options{})
+	w.say(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{}}`)
+	receive(t, "start", started)
+	for _, params := range []string{`{"requestId":2}`, `{"requestId":"1"}`, `{"requestId":null}`, `{"requestId":{}}`, `{}`, `[]`, `null`} {
+		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":%s}`, params)
+	}
+	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request"}`)
+	w.say(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{}}`)
+	receive(t, "start", started)
+	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
+	w.expect(`{"jsonrpc":"2.0","id":3,"error":{"code":-32800,"message":"request cancelled"}}`)
+	// A cancel for an answered request does not hit the next user of its id.
+	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":3}}`)
+	w.say(`{"jsonrpc":"2.0","id":3,"method":"session/load","params":{}}`)
+	receive(t, "start", started)
+	time.Sleep(shortly)
+	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":1}}`)
+	w.expect(`{"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"request cancelled"}}`)
+}
+
+func TestACancelRightAfterItsRequestIsNeverLost(t *testing.T) {
+	t.Parallel()
+	started := make(chan string, 10_000)
+	_, w := dial(t, waiting(started, nil), rpc.Options{})
+	go func() {
+		for i := range 3000 {
+			w.say(`{"jsonrpc":"2.0","id":%d,"method":"session/prompt","params":{"sessionId":"s"}}`, i)
+			w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%d}}`, i)
+		}
+	}()
+	for range 3000 {
+		if got := w.hear(); !strings.Contains(got, "-32800") {
+			t.Fatal(got)
+		}
+	}
+}
+
+func TestSessionCancelReachesTheHandlerPastQueuedUpdates(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	defer close(release)
+	cancelled := make(chan string, 1)
+	_, w := dial(t, handler{notify: func(_ context.Context, method string, p json.RawMessage) error {
+		if method == "session/cancel" {
+			cancelled <- string(p)
+			return nil
+		}
+		<-release
+		return nil
+	}}, rpc.Options{Server: true})
+	for i := range 100 {
+		w.update("s", i)
+	}
+	w.say(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`)
+	if got := receive(t, "session/cancel", cancelled); got != prompt {
+		t.Fatal(got)
+	}
+}
+
+func TestSessionCancelEndsTheContextOfThePromptsOfItsSessionOnly(t *testing.T) {
+	t.Parallel()
+	started, cancelled := make(chan string, 3), make(chan string, 1)
+	_, w := dial(t, waiting(started, cancelled), rpc.Options{Server: true})
+	w.say(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":{"sessionId":"other"}}`)
+	w.say(`{"jsonrpc":"2.0","id":2,"method":"session/set_mode","params":{"sessionId":"s"}}`)
+	// Even when the cancel is read before the handler has begun.
+	w.say(`{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s"}}`)
+	w.say(`{"jsonrpc":"2.0","method":"session/cancel","params":{"sessionId":"s"}}`)
+	w.expect(`{"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}`)
+	receive(t, "session/cancel", cancelled)
+	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":2}}`)
+	w.expect(`{"jsonrpc":"2.0","id":2,"error":{"code":-32800,"message":"request cancelled"}}`)
+}
+
+// C074.
+func TestACancelMayWriteTheIDDifferently(t *testing.T) {
+	t.Parallel()
+	started := make(chan string, 1)
+	_, w := dial(t, waiting(started, nil), rpc.Options{})
+	for _, id := range []string{"7.0", "70e-1", "7e0", "7"} {
+		w.say(`{"jsonrpc":"2.0","id":7,"method":"session/load","params":{}}`)
+		receive(t, "start", started)
+		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":{"requestId":%s}}`, id)
+		w.expect(`{"jsonrpc":"2.0","id":7,"error":{"code":-32800,"message":"request cancelled"}}`)
+	}
+}

@@ -1,0 +1,224 @@
+package rpc
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// ClientVersion is one version of the protocol that a client speaks.
+type ClientVersion struct {
+	Protocol acp.Protocol
+	// Params are the params of initialize in the version's own type. Their
+	// protocolVersion is set by Initialize.
+	Params acp.Appender
+	// Handler gets the agent's messages once this version is agreed on.
+	Handler acp.Handler
+}
+
+// ClientVersions is the handler of a client that speaks several versions of the
+// protocol. Give it to NewConn as it is, so that it knows the agreed version
+// before the first message after the answer to initialize; until then the
+// agent's requests are refused. It belongs to one connection.
+type ClientVersions struct {
+	versions []*ClientVersion // newest first
+	agreed   atomic.Pointer[ClientVersion]
+}
+
+// NewClientVersions returns the handler for these versions, in any order. It
+// panics when there are none, or two of the same number.
+func NewClientVersions(versions ...ClientVersion) *ClientVersions {
+	versions = slices.Clone(versions)
+	v := &ClientVersions{versions: make([]*ClientVersion, len(versions))}
+	for i := range versions {
+		v.versions[i] = &versions[i]
+	}
+	sortVersions(v.versions, func(v *ClientVersion) int { return v.Protocol.Version() })
+	return v
+}
+
+// sortVersions puts the newest first.
+func sortVersions[T any](versions []T, number func(T) int) {
+	if len(versions) == 0 {
+		panic("runtime: no protocol version given")
+	}
+	slices.SortFunc(versions, func(a, b T) int { return cmp.Compare(number(b), number(a)) })
+	for i, v := range versions[1:] {
+		if number(v) == number(versions[i]) {
+			panic(fmt.Sprintf("runtime: protocol version %d is given twice", number(v)))
+		}
+	}
+}
+
+// VersionError says that client and agent speak no common version. The client
+// should close the connection.
+type VersionError struct {
+	Offered []int // what the client speaks
+	Agent   []int // what the agent said it speaks; empty when it did not
+	Err     error // the agent's answer, when it was an error
+}
+
+func (e *VersionError) Error() string {
+	text := "no common protocol version: this client speaks " + numbers(e.Offered)
+	if len(e.Agent) > 0 {
+		text += ", the agent " + numbers(e.Agent)
+	}
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text
+}
+
+func (e *VersionError) Unwrap() error { return e.Err }
+
+func numbers(list []int) string {
+	words := make([]string, len(list))
+	for i, n := range list {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, " and ")
+}
+
+// Initialize sends initialize over conn, names the newest of the versions, and
+// returns the one that both sides speak with the agent's answer, which is an
+// *InitializeResponse of the version's package. The params hold the members of
+// all versions, so that an agent that knows only an old one finds its own. (The
+// router of the TypeScript SDK, when it has version 1 only, takes just those of
+// version 2 and so sees fewer capabilities than there are.)
+//
+// The agent answers with the version to speak; an agent of version 2 may
+// instead refuse with the versions it has, and the best of those is tried. When
+// there is none the error is a *VersionError.
+//
+// See https://agentclientprotocol.com/protocol/initialization#version-negotiation.
+func (v *ClientVersions) Initialize(ctx context.Context, conn acp.Caller) (acp.Protocol, acp.Appender, error) {
+	offers := v.versions
+	for {
+		var result acp.Raw
+		err := conn.Call(ctx, acp.MethodInitialize, offer(offers), &result)
+		if err == nil {
+			return v.answered(json.RawMessage(result))
+		}
+		var refused *acp.Error
+		if !errors.As(err, &refused) || refused.Code != acp.ErrorCodeUnsupportedProtocolVersion {
+			return nil, nil, err
+		}
+		theirs := supported(refused)
+		rest := slices.DeleteFunc(slices.Clone(offers), func(o *ClientVersion) bool {
+			return !slices.Contains(theirs, o.Protocol.Version())
+		})
+		if len(rest) == 0 || len(rest) == len(offers) {
+			return nil, nil, &VersionError{Offered: v.numbers(), Agent: theirs, Err: err}
+		}
+		offers = rest
+	}
+}
+
+// answered settles what a result of initialize says.
+func (v *ClientVersions) answered(result json.RawMessage) (acp.Protocol, acp.Appender, error) {
+	version := v.agree(result)
+	if version == nil {
+		if n, ok := protocolVersion(result); ok {
+			return nil, nil, &VersionError{Offered: v.numbers(), Agent: []int{n}}
+		}
+		return nil, nil, &ResultError{Method: acp.MethodInitialize, Err: errors.New("protocolVersion is missing, or no number from 0 to 65535")}
+	}
+	answer, err := version.Protocol.DecodeResult(acp.SideAgent, acp.MethodInitialize, result)
+	if err != nil {
+		return nil, nil, &ResultError{Method: acp.MethodInitialize, Err: err}
+	}
+	return version.Protocol, answer, nil
+}
+
+// agree finds the version that a result of initialize names and makes it the
+// agreed one; nil when it is none of ours.
+func (v *ClientVersions) agree(result json.RawMessage) *ClientVersion {
+	n, ok := protocolVersion(result)
+	i := slices.IndexFunc(v.versions, func(o *ClientVersion) bool { return ok && o.Protocol.Version() == n })
+	if i < 0 {
+		return nil
+	}
+	v.agreed.Store(v.versions[i])
+	return v.versions[i]
+}
+
+func (v *ClientVersions) numbers() []int {
+	list := make([]int, len(v.versions))
+	for i, o := range v.versions {
+		list[i] = o.Protocol.Version()
+	}
+	return list
+}
+
+// Agreed returns the version both sides speak, nil before there is one.
+func (v *ClientVersions) Agreed() acp.Protocol {
+	if a := v.agreed.Load(); a != nil {
+		return a.Protocol
+	}
+	return nil
+}
+
+// HandleRequest implements acp.Handler.
+func (v *ClientVersions) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
+	a := v.agreed.Load()
+	if a == nil {
+		return nil, uninitialized(method)
+	}
+	return a.Handler.HandleRequest(ctx, method, params)
+}
+
+// HandleNotification implements acp.Handler.
+func (v *ClientVersions) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
+	a := v.agreed.Load()
+	if a == nil {
+		return uninitialized(method)
+	}
+	return a.Handler.HandleNotification(ctx, method, params)
+}
+
+func uninitialized(method string) error {
+	return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + method + ": " + errNotInitialized.Error()}
+}
+
+// offer returns params that hold the members of all versions. Of a member that
+// several have, such as _meta, the newest counts.
+func offer(versions []*ClientVersion) acp.Appender {
+	params := acp.Extra(`{}`)
+	set(&params, "protocolVersion", fmt.Append(nil, versions[0].Protocol.Version()))
+	for _, v := range versions {
+		for name, value := range acp.Extra(v.Params.AppendJSON(nil)).All() {
+			if _, has := params.Get(name); !has {
+				set(&params, name, value)
+			}
+		}
+	}
+	return acp.Raw(params)
+}
+
+// set sets a member to a value that is known to be JSON.
+func set(params *acp.Extra, name string, value []byte) {
+	if err := params.Set(name, value); err != nil {
+		panic("runtime: initialize: " + err.Error())
+	}
+}
+
+// supported returns the versions that the refusal of one names, newest first.
+func supported(refused *acp.Error) []int {
+	var data struct {
+		Supported []int `json:"supported"`
+	}
+	if json.Unmarshal(refused.Data, &data) != nil {
+		return nil
+	}
+	slices.Sort(data.Supported)
+	slices.Reverse(data.Supported)
+	return slices.Compact(data.Supported)
+}

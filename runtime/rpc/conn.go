@@ -1,0 +1,400 @@
+// Package rpc is the engine under an ACP client or agent: one connection
+// that keeps order, loses nothing, stays within its limits and cannot be hurt
+// by its peer. Package acp has the messages, package transport what carries
+// them, package launch the processes at the other end.
+//
+// A client makes a Conn from a transport and acp.ClientSide(handler) and calls
+// the agent through acp.Agent{Conn: conn}; an agent does the same with
+// acp.AgentSide and acp.Client. A handler that calls the peer is made by the
+// function given to Connect.
+package rpc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// Conn is one JSON-RPC connection. It is safe for concurrent use and
+// implements acp.Caller.
+//
+// Order. Notifications of one session are handled one at a time in wire order.
+// The answer to a call is delivered after the notifications of its session that
+// came before it. A request is handled after the notifications of its session
+// that came before it, and nothing waits for it but, for a moment, the reading.
+// Sessions do not wait for each other; messages that name no session form one
+// more such line.
+//
+// Handlers may call the peer with the context they were given. The answer to a
+// call from a notification handler is delivered at once, so that the handler
+// does not wait for itself.
+//
+// Backpressure. When handlers are slow the connection stops reading, by count
+// and bytes (Limits, Budget); it neither drops nor closes. While a handler waits
+// for an answer it reads on, up to Limits.Ahead times as much.
+//
+// Cancelling. An outgoing session/cancel or $/cancel_request overtakes what is
+// queued, except the request it is about. Ending the context of a Call sends
+// $/cancel_request; its late answer is ignored and counted. An incoming
+// $/cancel_request ends the context of the request; session/cancel ends those
+// of the session's prompts, with the cause ErrSessionCancelled, and reaches the
+// handler at once, past what is queued.
+//
+// Faults. Unknown, late and second answers, lines that are no messages and
+// panics of handlers are counted and reported (Options), answered where the
+// protocol asks for it, and never end the connection. No version of the protocol
+// uses JSON-RPC batches: each gets one error, and nothing in it is done. Lone
+// surrogate escapes reach nobody; they are replaced by U+FFFD.
+//
+// End. When the peer is gone, what it sent before is still handled, and
+// pending calls fail with *ClosedError after it, at the latest after
+// Limits.Grace.
+type Conn struct {
+	t    transport.Transport
+	h    acp.Handler
+	opts Options
+	lim  Limits
+
+	base         context.Context // of notification handlers; ends with Close
+	stopBase     context.CancelCauseFunc
+	requests     context.Context // parent of request handlers' contexts
+	stopRequests context.CancelCauseFunc
+
+	out   outbox
+	calls pending
+	in    inbound
+	hand  handshake
+	lead  lead
+	flow  flow
+	work  gauge // running lanes and request handlers
+	watch watchdog
+	count counters
+	used  recycled
+
+	// Owned by the goroutine that reads.
+	lanes   map[string]*lane
+	sweepAt int
+	methods map[string]string
+	parked  []*call // calls that fail after what is queued; read after readDone
+
+	endOnce   sync.Once
+	closeOnce sync.Once
+	cause     error // set before ending is closed
+	closeErr  error
+	ending    chan struct{}
+	hurry     chan struct{} // Close was called
+	readDone  chan struct{}
+	writeDone chan struct{}
+	done      chan struct{}
+}
+
+var _ acp.Caller = (*Conn)(nil)
+
+// NewConn starts a connection over t that hands incoming messages to h, and
+// owns t from then on. A nil h answers every request with method not found.
+func NewConn(t transport.Transport, h acp.Handler, opts Options) *Conn {
+	return Connect(t, func(*Conn) acp.Handler { return h }, opts)
+}
+
+// Connect is NewConn for a handler that calls the peer: it is made from the
+// connection before the first message is read, and must not call the peer until
+// that has happened.
+func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Options) *Conn {
+	c := &Conn{
+		t: t, opts: opts, lim: opts.Limits.withDefaults(),
+		lanes: map[string]*lane{}, sweepAt: 1024, methods: map[string]string{},
+		ending: make(chan struct{}), hurry: make(chan struct{}), done: make(chan struct{}),
+		readDone: make(chan struct{}), writeDone: make(chan struct{}),
+	}
+	base := context.WithValue(context.Background(), handlerKey{c}, (*request)(nil))
+	c.base, c.stopBase = context.WithCancelCause(base)
+	c.requests, c.stopRequests = context.WithCancelCause(base)
+	c.out.init(&c.lim)
+	c.calls.init()
+	c.in.init()
+	c.flow.init(opts.Budget)
+	if l, ok := t.(transport.Limiter); ok {
+		l.SetMaxMessage(c.lim.Message)
+	}
+	c.h = handler(c)
+	c.watch.start(c)
+	c.startLead()
+	go c.read()
+	go c.write()
+	return c
+}
+
+// Done is closed when the connection has ended: nothing is sent or received
+// any more, and what came before has been handled or Limits.Grace is over.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// Err returns a *ClosedError that says why the connection ended, nil while it
+// is open.
+func (c *Conn) Err() error {
+	select {
+	case <-c.ending:
+		return &ClosedError{Cause: c.cause}
+	default:
+		return nil
+	}
+}
+
+// Close ends the connection: pending calls fail, handlers' contexts end, what
+// is queued for the peer is written, and the transport is closed. It waits for
+// all that, for handlers and for the queue at most Limits.Grace each. Handlers
+// must not call it, they would wait for themselves; they can start a goroutine
+// that does.
+func (c *Conn) Close() error {
+	c.closeOnce.Do(func() {
+		close(c.hurry)
+		c.stopBase(&ClosedError{Cause: ErrClosed})
+	})
+	c.end(ErrClosed)
+	<-c.done
+	return c.closeErr
+}
+
+// end begins the end; the first cause counts.
+func (c *Conn) end(cause error) {
+	c.endOnce.Do(func() {
+		c.cause = cause
+		close(c.ending)
+		go c.finish()
+	})
+}
+
+// finish takes the connection down. It runs once.
+func (c *Conn) finish() {
+	closed := &ClosedError{Cause: c.cause}
+	c.stopRequests(closed)
+	if !c.orderly() {
+		for _, k := range c.calls.takeAll(c.cause) {
+			k.deliver(reply{local: k.closed(c.cause)})
+		}
+	}
+	c.flow.open()
+	grace := time.NewTimer(c.lim.Grace)
+	defer grace.Stop()
+	select {
+	case <-c.work.idle():
+	case <-grace.C:
+	}
+	for _, k := range c.parkedCalls() {
+		k.deliver(reply{local: k.closed(c.cause)})
+	}
+	c.watch.stop()
+	c.out.finish()
+	var stalled *StalledError
+	if !errors.As(c.cause, &stalled) { // else there is no point in waiting
+		wait(c.writeDone, c.lim.Grace)
+	}
+	c.closeErr = c.t.Close()
+	c.out.abort()
+	wait(c.writeDone, c.lim.Grace)
+	wait(c.readDone, c.lim.Grace)
+	close(c.done)
+}
+
+// orderly reports whether the reader saw the end, and then waits until it has
+// put the failing calls behind what came before.
+func (c *Conn) orderly() bool {
+	if c.cause == ErrClosed {
+		return false
+	}
+	select {
+	case <-c.readDone:
+		return true
+	case <-time.After(c.lim.Grace / 10):
+		return false
+	}
+}
+
+func (c *Conn) parkedCalls() []*call {
+	select {
+	case <-c.readDone:
+		return c.parked
+	default:
+		return nil
+	}
+}
+
+func wait(done <-chan struct{}, limit time.Duration) {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// Call sends a request and decodes the answer into result, which may be nil
+// when the answer does not matter. An error answer of the peer is returned as
+// *acp.Error, everything else that can go wrong is not: *ClosedError,
+// *InvalidError, *TooLargeError, *TooDeepError, *MalformedError, *ResultError,
+// *BacklogError, *TimeoutError, or the error of ctx. When ctx ends Call returns at once and the
+// peer is sent $/cancel_request; so it does when the answer to initialize or
+// session/new takes longer than Limits says and ctx has no deadline of its own.
+//
+// See https://agentclientprotocol.com/protocol/overview.
+func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	if limit := c.lim.patience(ctx, method); limit > 0 {
+		return c.callWithin(ctx, limit, method, params, result)
+	}
+	from, req := c.handling(ctx)
+	if req != nil {
+		c.relieve(req) // the answer has to be read
+	}
+	k := &call{id: c.calls.newID(), method: method, from: from, done: make(chan reply, 1)}
+	buf := newBuffer()
+	var at int
+	var err error
+	buf.b, at, err = appendMessage(buf.b, k.id, method, params)
+	if err == nil {
+		err = c.lim.sendable(buf.b, at)
+	}
+	if err != nil {
+		buf.free()
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	k.session = sessionOf(buf.b[at:])
+	if err := c.calls.add(k); err != nil {
+		buf.free()
+		return err
+	}
+	if k.from != outside {
+		c.flow.enter()
+		defer c.flow.leave()
+	}
+	if err := c.out.put(ctx, c.ending, outgoing{buf: buf, id: k.id, session: k.session}); err != nil {
+		if !c.calls.remove(k) {
+			return c.settle(k, <-k.done, result) // the end of the connection was first
+		}
+		if errors.Is(err, errOutboxClosed) {
+			return k.closed(c.reason())
+		}
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	select {
+	case r := <-k.done:
+		return c.settle(k, r, result)
+	case <-ctx.Done():
+	}
+	if !c.calls.giveUp(k) {
+		select {
+		case r := <-k.done:
+			return c.settle(k, r, result)
+		default: // its answer is behind notifications that are still being handled
+		}
+		return fmt.Errorf("%s: %w", method, ctx.Err())
+	}
+	c.sendCancel(k.id)
+	return fmt.Errorf("%s: %w", method, ctx.Err())
+}
+
+// reason returns why the connection ended, or that it is about to.
+func (c *Conn) reason() error {
+	select {
+	case <-c.ending:
+		return c.cause
+	default:
+		return io.EOF
+	}
+}
+
+// settle turns the answer to k into what Call returns.
+func (c *Conn) settle(k *call, r reply, result json.Unmarshaler) error {
+	defer r.buf.free()
+	switch {
+	case r.local != nil:
+		return r.local
+	case r.err != nil:
+		e := new(acp.Error)
+		if err := e.UnmarshalJSON(r.err); err != nil {
+			return &MalformedError{Method: k.method, Reason: err.Error()}
+		}
+		return e
+	case result == nil:
+		return nil
+	}
+	err := result.UnmarshalJSON(r.result)
+	if err != nil && string(r.result) == "null" {
+		err = result.UnmarshalJSON([]byte("{}")) // agents answer null where an object without members is due
+	}
+	if err != nil {
+		return &ResultError{Method: k.method, Err: err}
+	}
+	return nil
+}
+
+// Notify sends a notification. It returns when the notification is queued; ctx
+// bounds the wait for room in the queue and nothing else, so that last updates
+// can be sent with a context that was cancelled. session/cancel never waits.
+func (c *Conn) Notify(ctx context.Context, method string, params acp.Appender) error {
+	buf := newBuffer()
+	var at int
+	var err error
+	buf.b, at, err = appendMessage(buf.b, 0, method, params)
+	if err == nil {
+		err = c.lim.sendable(buf.b, at)
+	}
+	if err != nil {
+		buf.free()
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	if method == acp.MethodSessionCancel {
+		session := sessionOf(buf.b[at:])
+		err = c.out.urgent(outgoing{buf: buf}, func(m *outgoing) bool { return m.id != 0 && m.session == session })
+	} else {
+		err = c.out.put(ctx, c.ending, outgoing{buf: buf})
+	}
+	switch {
+	case errors.Is(err, errOutboxClosed):
+		return &ClosedError{Method: method, Cause: c.reason()}
+	case err != nil:
+		return fmt.Errorf("%s: %w", method, err)
+	}
+	return nil
+}
+
+// sendCancel tells the peer that nobody waits for the answer to id any more.
+func (c *Conn) sendCancel(id int64) {
+	buf := newBuffer()
+	buf.b, _, _ = appendMessage(buf.b, 0, acp.MethodCancelRequest, &acp.CancelRequestNotification{RequestID: acp.NumberID(id)})
+	c.out.urgent(outgoing{buf: buf}, func(m *outgoing) bool { return m.id == id })
+}
+
+// appendMessage appends a request, or a notification when id is 0, and returns
+// where the params begin. Params that panic, such as a nil pointer in a union,
+// are an error of the call.
+func appendMessage(b []byte, id int64, method string, params acp.Appender) (_ []byte, at int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &InvalidError{Err: fmt.Errorf("encoding %T: %v", params, v)}
+		}
+	}()
+	b = append(b, `{"jsonrpc":"2.0",`...)
+	if id != 0 {
+		b = append(b, `"id":`...)
+		b = acp.NumberID(id).AppendJSON(b)
+		b = append(b, ',')
+	}
+	b = append(b, `"method":`...)
+	b = acp.StringID(method).AppendJSON(b)
+	at = len(b)
+	if params != nil {
+		b = append(b, `,"params":`...)
+		at = len(b)
+		b = params.AppendJSON(b)
+	}
+	return append(b, '}'), at, nil
+}

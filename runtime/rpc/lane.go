@@ -1,0 +1,160 @@
+package rpc
+
+import (
+	"errors"
+
+	goruntime "runtime"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// maxSpare is how many steps a lane keeps room for while it is idle.
+const maxSpare = 4096
+
+// lane is what one session waits in: notifications, the starts of requests and
+// answers, in wire order. One goroutine works it off while there is something.
+type lane struct {
+	mu      sync.Mutex
+	queue   []step
+	spare   []step
+	running bool
+}
+
+// step is one element of a lane: an answer when call is set, a request when req
+// is set, else a notification.
+type step struct {
+	call   *call
+	next   *lane // where the answer waits after this lane, if anywhere
+	req    *request
+	buf    *buffer
+	method string
+	params []byte
+}
+
+// maxLaneName is how much of a session id tells lanes apart, so that what is
+// kept of idle sessions stays small whatever a peer calls them.
+const maxLaneName = 256
+
+// laneFor returns the lane of a session. Only the reading goroutine calls it.
+func (c *Conn) laneFor(session []byte) *lane {
+	session = session[:min(len(session), maxLaneName)]
+	if l := c.lanes[string(session)]; l != nil {
+		return l
+	}
+	if len(c.lanes) >= c.sweepAt {
+		for name, l := range c.lanes {
+			if !l.busy() {
+				delete(c.lanes, name)
+			}
+		}
+		c.sweepAt = max(1024, 2*len(c.lanes))
+	}
+	l := new(lane)
+	c.lanes[string(session)] = l
+	return l
+}
+
+func (l *lane) busy() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.running
+}
+
+// push adds a step and sees to it that somebody takes it.
+func (c *Conn) push(l *lane, s step) {
+	l.mu.Lock()
+	l.queue = append(l.queue, s)
+	start := !l.running
+	l.running = true
+	l.mu.Unlock()
+	if start {
+		c.work.add()
+		go c.run(l)
+	}
+}
+
+// run works the lane off.
+func (c *Conn) run(l *lane) {
+	defer c.work.done()
+	for {
+		l.mu.Lock()
+		batch := l.queue
+		if len(batch) == 0 {
+			l.running = false
+			l.mu.Unlock()
+			return
+		}
+		l.queue, l.spare = l.spare[:0], nil
+		l.mu.Unlock()
+		for i := range batch {
+			c.take(&batch[i])
+		}
+		c.used.put(batch)
+		clear(batch)
+		if cap(batch) <= maxSpare {
+			l.mu.Lock()
+			l.spare = batch[:0]
+			l.mu.Unlock()
+		}
+	}
+}
+
+func (c *Conn) take(s *step) {
+	switch {
+	case s.call != nil && s.next != nil && s.next.busy():
+		c.push(s.next, step{call: s.call})
+	case s.call != nil:
+		s.call.deliver(s.call.waiting)
+	case s.req != nil:
+		c.work.add()
+		go c.serve(s.req)
+	default:
+		c.notify(s)
+	}
+}
+
+// notify runs the handler of a notification.
+func (c *Conn) notify(s *step) {
+	n := len(s.buf.b)
+	if !c.closing() {
+		if err := c.handleNotification(s.method, s.params); err != nil {
+			kind := FaultHandler
+			if errors.Is(err, &acp.Error{Code: acp.ErrorCodeMethodNotFound}) {
+				kind = FaultUnknownMethod
+			}
+			c.fault(kind, err, s.buf.b)
+		}
+	}
+	if cap(s.buf.b) > maxRecycledBytes {
+		s.buf.free()
+		s.buf = nil
+	}
+	c.flow.sub(n)
+}
+
+func (c *Conn) handleNotification(method string, params []byte) (err error) {
+	if c.h == nil {
+		return acp.MethodNotFound(method)
+	}
+	defer recovered(method, &err)
+	return c.h.HandleNotification(c.base, method, params)
+}
+
+// recovered turns a panic of a handler into an error.
+func recovered(method string, err *error) {
+	if v := recover(); v != nil {
+		stack := make([]byte, 16<<10)
+		stack = stack[:goruntime.Stack(stack, false)]
+		*err = &PanicError{Method: method, Value: v, Stack: stack}
+	}
+}
+
+func (c *Conn) closing() bool {
+	select {
+	case <-c.hurry:
+		return true
+	default:
+		return false
+	}
+}

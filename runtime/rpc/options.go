@@ -1,0 +1,133 @@
+package rpc
+
+import (
+	"log/slog"
+	"sync/atomic"
+)
+
+// Options configures a Conn. The zero value is a client without logging.
+type Options struct {
+	// Server is set on the agent's side. A server answers lines that are no
+	// messages and refuses messages without "jsonrpc":"2.0"; a client drops and
+	// reports the former, because answering an agent that echoes would loop,
+	// and accepts the latter, because agents exist that send them.
+	Server bool
+	// Handshake makes the agent's side keep the client to the order the protocol
+	// demands: requests before initialize, and a second initialize while one
+	// runs or, from version 2 on, after other requests, are refused with -32600;
+	// notifications before it are dropped; requests that come while it runs wait
+	// for it. Both count as FaultRefused.
+	// See https://agentclientprotocol.com/protocol/initialization.
+	Handshake bool
+	// Limits bounds memory and waiting; zero members mean the defaults.
+	Limits Limits
+	// Budget bounds what several connections hold together, beside the Limits of
+	// each; nil: no such bound. A program with many connections gives all of
+	// them the same.
+	Budget *Budget
+	// Logger gets what is wrong with the traffic, without its content; nil: no
+	// logging.
+	Logger *slog.Logger
+	// OnFault is told what was wrong with the traffic and did not end the
+	// connection. It is called by the goroutine that reads, or by a handler's,
+	// so it must return soon, and may be called concurrently.
+	OnFault func(Fault)
+	// Tap sees every message as it is on the wire, lines that are no messages
+	// included. It may not keep the bytes. Calls for one direction come one at
+	// a time and in order.
+	Tap func(Direction, []byte)
+}
+
+// Direction says which way a message goes.
+type Direction uint8
+
+// The directions.
+const (
+	Inbound  Direction = iota // from the peer
+	Outbound                  // to the peer
+)
+
+func (d Direction) String() string {
+	if d == Outbound {
+		return "out"
+	}
+	return "in"
+}
+
+// FaultKind says what was wrong with the traffic.
+type FaultKind uint8
+
+// The kinds of fault.
+const (
+	FaultNoise           FaultKind = iota // a line that does not look like a message, such as a banner
+	FaultParse                            // a message that is no JSON
+	FaultInvalid                          // JSON that is no message
+	FaultTooLarge                         // a message above the limit
+	FaultLarge                            // a message, incoming or outgoing, above Limits.Notice
+	FaultUnknownResponse                  // an answer to nothing
+	FaultDuplicate                        // a second answer, or a second request with the id of a pending one
+	FaultLate                             // an answer to a call that was given up
+	FaultUnknownMethod                    // a notification nobody handles
+	FaultHandler                          // a notification handler failed, or a handler panicked
+	FaultRefused                          // a request above Limits.Requests or Limits.Questions, or against Options.Handshake
+	FaultUnanswered                       // an error answer was dropped because the peer does not read
+	FaultStalled                          // the peer stopped inside a message
+	FaultBacklog                          // a handler's call failed with *BacklogError
+	faultKinds
+)
+
+var faultNames = [faultKinds]string{
+	"noise", "parse error", "invalid message", "message too large", "large message", "unknown response",
+	"duplicate id", "late response", "unknown notification", "handler failed",
+	"request refused", "error not sent", "stalled", "backlog",
+}
+
+func (k FaultKind) String() string { return faultNames[k] }
+
+// Fault reports something wrong with the traffic that the connection survived.
+type Fault struct {
+	Kind FaultKind
+	Err  error  // what exactly; never nil
+	Line []byte // beginning of the message, when there is one; valid during the call
+}
+
+// faultLine is how much of a message a Fault carries, in bytes.
+const faultLine = 8 << 10
+
+// Stats counts what a connection has seen.
+type Stats struct {
+	Received, Sent uint64 // messages
+	faults         [faultKinds]uint64
+}
+
+// Count returns how often a kind of fault occurred.
+func (s Stats) Count(k FaultKind) uint64 { return s.faults[k] }
+
+type counters struct {
+	received, sent atomic.Uint64
+	faults         [faultKinds]atomic.Uint64
+}
+
+// Stats returns the counters so far.
+func (c *Conn) Stats() Stats {
+	s := Stats{Received: c.count.received.Load(), Sent: c.count.sent.Load()}
+	for i := range s.faults {
+		s.faults[i] = c.count.faults[i].Load()
+	}
+	return s
+}
+
+// fault counts, logs and reports a fault.
+func (c *Conn) fault(kind FaultKind, err error, line []byte) {
+	c.count.faults[kind].Add(1)
+	if l := c.opts.Logger; l != nil {
+		level := slog.LevelWarn
+		if kind == FaultUnknownMethod || kind == FaultLate || kind == FaultNoise || kind == FaultLarge {
+			level = slog.LevelDebug
+		}
+		l.Log(c.base, level, kind.String(), "error", err, "bytes", len(line))
+	}
+	if c.opts.OnFault != nil {
+		c.opts.OnFault(Fault{Kind: kind, Err: err, Line: line[:min(len(line), faultLine)]})
+	}
+}

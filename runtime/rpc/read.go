@@ -1,0 +1,273 @@
+package rpc
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// read parses and sorts into lanes. One goroutine at a time runs it and owns
+// the transport's reading side.
+func (c *Conn) read() {
+	var buf *buffer
+	f := new(frame)
+	for {
+		c.admit()
+		if buf == nil {
+			buf = c.used.get()
+		}
+		msg, err := c.t.Read(buf.b[:0])
+		if big, ok := err.(*TooLargeError); ok {
+			c.tooLarge(big)
+			continue
+		}
+		if len(msg) > 0 {
+			buf.b = msg
+			if c.opts.Tap != nil {
+				c.opts.Tap(Inbound, msg)
+			}
+			c.count.received.Add(1)
+			c.notice(msg)
+			kept, mine := c.receive(f, buf, err != nil)
+			if kept {
+				buf = nil
+			}
+			switch {
+			case mine == nil:
+			case err != nil:
+				go c.serve(mine)
+			case !c.serveHere(mine):
+				return
+			}
+		}
+		if err != nil {
+			buf.free()
+			c.hangUp(err)
+			close(c.readDone)
+			return
+		}
+	}
+}
+
+// notice reports a large message.
+func (c *Conn) notice(msg []byte) {
+	if len(msg) > c.lim.Notice {
+		c.fault(FaultLarge, fmt.Errorf("message of %d bytes", len(msg)), msg)
+	}
+}
+
+// hangUp puts the failure of each pending call behind what came before it.
+func (c *Conn) hangUp(cause error) {
+	c.end(cause)
+	<-c.ending
+	c.parked = c.calls.takeAll(c.cause)
+	for _, k := range c.parked {
+		c.answer(k, reply{local: k.closed(c.cause)}, nil)
+	}
+}
+
+// receive handles one message and reports whether it kept buf, and the request
+// that is left to the caller, if any. The last line before the end of the stream
+// may be cut: it is not answered then.
+func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool, mine *request) {
+	msg := buf.b
+	if err := f.parse(msg, &c.lim); err != nil {
+		c.unreadable(msg, err, last)
+		return false, nil
+	}
+	if f.problem == "" && !f.version && c.opts.Server {
+		f.problem = `"jsonrpc":"2.0" is missing`
+	}
+	switch {
+	case f.problem != "":
+		c.malformed(f, msg)
+		return false, nil
+	case f.method == nil:
+		return c.response(f, buf), nil
+	case f.id == nil:
+		return c.notification(f, buf), nil
+	}
+	return c.request(f, buf)
+}
+
+// unreadable deals with a line that is no JSON.
+func (c *Conn) unreadable(msg []byte, err error, last bool) {
+	kind := FaultParse
+	if msg[0] != '{' {
+		kind = FaultNoise
+	}
+	c.fault(kind, err, msg)
+	if c.opts.Server && !last {
+		c.refuse(nil, acp.ErrorCodeParseError, "parse error: "+err.Error())
+	}
+}
+
+// malformed deals with JSON that is no message, such as a batch: no version of
+// the protocol uses those, so an array gets one error and none of its elements
+// is looked at. Nothing that looks like an answer is answered, or two peers
+// could go on for ever.
+func (c *Conn) malformed(f *frame, msg []byte) {
+	err := &MalformedError{Reason: f.problem}
+	isAnswer := f.method == nil && (f.result != nil || f.err != nil || f.id != nil)
+	var k *call
+	if isAnswer {
+		if k = c.claimed(f); k != nil {
+			err.Method = k.method
+		}
+	}
+	kind := FaultInvalid
+	if msg[0] != '{' && msg[0] != '[' {
+		kind = FaultNoise
+	}
+	c.fault(kind, err, msg)
+	switch {
+	case k != nil:
+		c.answer(k, reply{local: err}, nil)
+	case !isAnswer && (f.method != nil || msg[0] == '[' || c.opts.Server):
+		c.refuse(f.id, acp.ErrorCodeInvalidRequest, "invalid request: "+f.problem)
+	}
+}
+
+// claimed takes out the call a malformed answer belongs to, if any.
+func (c *Conn) claimed(f *frame) *call {
+	n, ok := number(f)
+	if !ok {
+		return nil
+	}
+	k, _ := c.calls.claim(n)
+	return k
+}
+
+// tooLarge deals with a message above the limit, going by its beginning.
+func (c *Conn) tooLarge(big *TooLargeError) {
+	c.fault(FaultTooLarge, big, big.Head)
+	f := peekFrame(big.Head, &c.lim)
+	switch {
+	case f.method != nil && f.id == nil: // a notification, or its id comes later
+	case f.method != nil:
+		c.refuse(f.id, acp.ErrorCodeInvalidRequest, big.Error())
+	case f.id != nil:
+		if k := c.claimed(f); k != nil {
+			c.answer(k, reply{local: fmt.Errorf("%s: answer: %w", k.method, big)}, nil)
+		}
+	case c.opts.Server:
+		c.refuse(nil, acp.ErrorCodeInvalidRequest, big.Error())
+	}
+}
+
+// response hands an answer to the call it belongs to.
+func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
+	n, ok := number(f)
+	if !ok {
+		c.fault(FaultUnknownResponse, fmt.Errorf("answer with the unknown id %.40s", f.id), buf.b)
+		return false
+	}
+	k, kind := c.calls.claim(n)
+	if k == nil {
+		c.fault(kind, fmt.Errorf("%s with the id %d", kind, n), buf.b)
+		return false
+	}
+	if v, ok := c.h.(*ClientVersions); ok && k.method == acp.MethodInitialize && f.result != nil {
+		v.agree(f.result)
+	}
+	c.answer(k, reply{buf: buf, result: f.result, err: f.err}, f.session)
+	return true
+}
+
+// number returns the id of an answer as one of ours.
+func number(f *frame) (int64, bool) {
+	if f.id == nil || f.id[0] == '"' || f.id[0] == 'n' {
+		return 0, false
+	}
+	if n, ok := smallInt(f.id); ok {
+		return n, true
+	}
+	return smallInt(f.key.AppendJSON(nil)) // 1.0 is 1
+}
+
+// answer delivers r behind the notifications of the session the call was about
+// and of the one its result names, such as a new one. Calls of notification
+// handlers do not wait, their own lane may stand still for them.
+func (c *Conn) answer(k *call, r reply, named []byte) {
+	if k.from == inNotification {
+		k.deliver(r)
+		return
+	}
+	k.waiting = r
+	s := step{call: k}
+	l := c.laneFor([]byte(k.session))
+	if len(named) > 0 && string(named) != k.session {
+		s.next = c.laneFor(named)
+	}
+	if !l.busy() {
+		if l, s.next = s.next, nil; l == nil || !l.busy() {
+			k.deliver(r)
+			return
+		}
+	}
+	c.push(l, s)
+}
+
+// notification puts a notification into its lane.
+func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
+	s := step{buf: buf, method: c.intern(f.method), params: params(f)}
+	if s.method == acp.MethodCancelRequest {
+		var p struct { // not the typed message, which takes 7.0 for no integer
+			RequestID json.RawMessage `json:"requestId"`
+		}
+		if json.Unmarshal(s.params, &p) == nil && len(p.RequestID) > 0 {
+			if id, ok := requestID(p.RequestID, c.lim.ID); ok {
+				c.in.cancel(id)
+			}
+		}
+		return false
+	}
+	if c.opts.Handshake && c.hand.agreed() == 0 {
+		c.fault(FaultRefused, fmt.Errorf("%s: %w", s.method, errNotInitialized), buf.b)
+		return false
+	}
+	if s.method == acp.MethodSessionCancel {
+		c.in.cancelPrompts(string(f.session))
+		c.flow.add(len(buf.b))
+		c.work.add()
+		go c.notifyNow(s)
+		return true
+	}
+	c.flow.add(len(buf.b))
+	c.push(c.laneFor(f.session), s)
+	return true
+}
+
+func (c *Conn) notifyNow(s step) {
+	defer c.work.done()
+	c.notify(&s)
+	s.buf.free()
+}
+
+// params returns the params as handlers get them: absent and null are an
+// object without members.
+func params(f *frame) []byte {
+	if f.params == nil || f.params[0] == 'n' {
+		return []byte("{}")
+	}
+	return f.params
+}
+
+// What is kept of the names of methods.
+const (
+	maxMethods = 256
+	maxMethod  = 128 // bytes
+)
+
+// intern returns the method name without making a string for each message.
+func (c *Conn) intern(method []byte) string {
+	if s, ok := c.methods[string(method)]; ok {
+		return s
+	}
+	s := string(method)
+	if len(c.methods) < maxMethods && len(s) <= maxMethod {
+		c.methods[s] = s
+	}
+	return s
+}

@@ -1,0 +1,291 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/hermes-nvim/hermes/acp"
+)
+
+// request is one request of the peer that is not answered yet.
+type request struct {
+	id      []byte // raw, echoed as it came
+	key     acp.RequestID
+	method  string
+	params  []byte
+	session string
+	buf     *buffer
+	after   []func()
+	wait    <-chan struct{} // an initialize that runs; nil: none
+	ctx     requestContext
+}
+
+// inbound holds the unanswered requests of the peer.
+type inbound struct {
+	mu        sync.Mutex
+	requests  map[acp.RequestID]*request // but those with a null id
+	open      int
+	questions int
+}
+
+func (in *inbound) init() { in.requests = map[acp.RequestID]*request{} }
+
+var (
+	errReused    = errors.New("id of a request that is not answered yet")
+	errRequests  = errors.New("too many unanswered requests")
+	errQuestions = errors.New("too many unanswered questions to the user")
+)
+
+func (in *inbound) add(req *request, lim *Limits) error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	switch {
+	case in.requests[req.key] != nil:
+		return errReused
+	case in.open >= lim.Requests:
+		return errRequests
+	case isQuestion(req.method) && in.questions >= lim.Questions:
+		return errQuestions
+	}
+	if !req.key.IsNull() {
+		in.requests[req.key] = req
+	}
+	in.open++
+	if isQuestion(req.method) {
+		in.questions++
+	}
+	return nil
+}
+
+func (in *inbound) remove(req *request) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	delete(in.requests, req.key)
+	in.open--
+	if isQuestion(req.method) {
+		in.questions--
+	}
+}
+
+// isQuestion reports whether a method asks the user.
+func isQuestion(method string) bool {
+	return method == acp.MethodSessionRequestPermission || method == acp.MethodElicitationCreate
+}
+
+// cancel ends the context of a request, if it is still unanswered.
+func (in *inbound) cancel(key acp.RequestID) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if req := in.requests[key]; req != nil {
+		req.ctx.end(ErrRequestCancelled)
+	}
+}
+
+// cancelPrompts ends the contexts of the prompts of a session.
+func (in *inbound) cancelPrompts(session string) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, req := range in.requests {
+		if req.method == acp.MethodSessionPrompt && req.session == session {
+			req.ctx.end(ErrSessionCancelled)
+		}
+	}
+}
+
+// request registers a request and starts it behind the notifications of its
+// session. When there are none it may be left to the caller.
+func (c *Conn) request(f *frame, buf *buffer) (kept bool, mine *request) {
+	req := &request{
+		id: f.id, key: f.key, method: c.intern(f.method), params: params(f),
+		session: string(f.session), buf: buf,
+	}
+	if err := c.in.add(req, &c.lim); err != nil {
+		if err == errReused {
+			// Its id would make the answer look like that of the first.
+			c.fault(FaultDuplicate, err, buf.b)
+			c.refuse(nil, acp.ErrorCodeInvalidRequest, fmt.Sprintf("invalid request: %v", err))
+			return false, nil
+		}
+		c.fault(FaultRefused, fmt.Errorf("%s: %w", req.method, err), buf.b)
+		c.refuse(f.id, acp.ErrorCodeRequestCancelled, err.Error())
+		return false, nil
+	}
+	if c.opts.Handshake {
+		var err error
+		if req.wait, err = c.hand.admit(req); err != nil {
+			c.in.remove(req)
+			id := f.id
+			if err == errNullID {
+				id = nil
+			}
+			c.fault(FaultRefused, err, buf.b)
+			c.refuse(id, acp.ErrorCodeInvalidRequest, "invalid request: "+err.Error())
+			return false, nil
+		}
+	}
+	req.ctx = requestContext{c: c, req: req}
+	c.flow.add(len(buf.b))
+	if l := c.laneFor(f.session); l.busy() {
+		c.push(l, step{req: req})
+		return true, nil
+	}
+	c.work.add()
+	if c.lead.leads(req) {
+		return true, req
+	}
+	go c.serve(req)
+	return true, nil
+}
+
+// errExit is the error of a handler that ended its goroutine.
+var errExit = errors.New("internal error")
+
+// serve runs the handler of a request and answers it.
+func (c *Conn) serve(req *request) {
+	defer c.work.done()
+	answer := newBuffer()
+	answer.b = append(answer.b, `{"jsonrpc":"2.0","id":`...)
+	answer.b = append(answer.b, req.id...)
+	head, err := len(answer.b), errExit
+	defer func() { c.respond(req, answer, head, err) }()
+	err = c.handleRequest(req, answer)
+}
+
+// respond sends the result that follows head in answer, or err.
+func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
+	if err == nil && c.opts.Handshake {
+		err = c.checkNullID(req, answer.b[head:])
+	}
+	if err == nil {
+		if err = c.lim.sendable(answer.b, head+len(`,"result":`)); err != nil {
+			err = fmt.Errorf("%s: answer: %w", req.method, err)
+		}
+	}
+	if c.opts.Handshake && req.method == acp.MethodInitialize {
+		var result []byte // read before the answer is queued, so that the next request is in time
+		if err == nil {
+			result = answer.b[head+len(`,"result":`):]
+		}
+		defer c.hand.end(result)() // those that wait are answered after it
+	}
+	if err != nil {
+		answer.b = append(answer.b[:head], `,"error":`...)
+		answer.b = c.errorFor(req, err).AppendJSON(answer.b)
+	}
+	answer.b = append(answer.b, '}')
+
+	req.ctx.end(context.Canceled)
+	n := len(req.buf.b)
+	c.in.remove(req)
+	if !c.writeNow(answer) {
+		c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})
+	}
+	c.runAfter(req)
+	req.buf.free()
+	c.flow.sub(n)
+}
+
+func (c *Conn) runAfter(req *request) {
+	var err error
+	defer func() {
+		if err != nil {
+			c.fault(FaultHandler, err, req.buf.b)
+		}
+	}()
+	defer recovered(req.method, &err)
+	for _, f := range req.after {
+		f()
+	}
+}
+
+// handleRequest appends the result to the answer.
+func (c *Conn) handleRequest(req *request, answer *buffer) (err error) {
+	defer recovered(req.method, &err)
+	if req.ctx.ended() == ErrRequestCancelled {
+		return ErrRequestCancelled
+	}
+	if req.wait != nil {
+		select {
+		case <-req.wait:
+		case <-req.ctx.Done():
+			return context.Cause(&req.ctx)
+		}
+		if c.hand.agreed() == 0 {
+			return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + req.method + ": initialize failed"}
+		}
+	}
+	if c.h == nil {
+		return acp.MethodNotFound(req.method)
+	}
+	result, err := c.h.HandleRequest(&req.ctx, req.method, req.params)
+	if c.cancelledPrompt(req, err) {
+		result, err = &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
+	}
+	if err != nil {
+		return err
+	}
+	answer.b = append(answer.b, `,"result":`...)
+	if result == nil {
+		answer.b = append(answer.b, "null"...)
+	} else {
+		answer.b = result.AppendJSON(answer.b)
+	}
+	return nil
+}
+
+// cancelledPrompt reports whether err is what a prompt handler of version 1
+// returns when it gives up because of session/cancel. The protocol wants the
+// stop reason cancelled then, and no error.
+func (c *Conn) cancelledPrompt(req *request, err error) bool {
+	return errors.Is(err, context.Canceled) && req.method == acp.MethodSessionPrompt &&
+		req.ctx.ended() == ErrSessionCancelled && c.hand.agreed() < 2
+}
+
+// errorFor returns what the peer gets to see of a handler's error.
+func (c *Conn) errorFor(req *request, err error) *acp.Error {
+	var panicked *PanicError
+	var theirs *acp.Error
+	switch {
+	case errors.As(err, &panicked):
+		c.fault(FaultHandler, err, req.buf.b)
+		return &acp.Error{Code: acp.ErrorCodeInternalError, Message: "internal error"}
+	case errors.As(err, &theirs):
+		return c.sendableError(req, theirs)
+	case errors.Is(err, ErrRequestCancelled), errors.Is(err, context.Canceled) && req.ctx.Err() != nil:
+		return &acp.Error{Code: acp.ErrorCodeRequestCancelled, Message: "request cancelled"}
+	}
+	return acp.ToError(err)
+}
+
+// refuse answers a message that reaches no handler. A nil id becomes null. The
+// answer is dropped when the peer does not read what is queued.
+func (c *Conn) refuse(id []byte, code acp.ErrorCode, message string) {
+	if id == nil {
+		id = []byte("null")
+	}
+	buf := newBuffer()
+	buf.b = append(buf.b, `{"jsonrpc":"2.0","id":`...)
+	buf.b = append(buf.b, id...)
+	buf.b = append(buf.b, `,"error":`...)
+	buf.b = (&acp.Error{Code: code, Message: message}).AppendJSON(buf.b)
+	buf.b = append(buf.b, '}')
+	if !c.out.offer(outgoing{buf: buf}) {
+		c.fault(FaultUnanswered, errors.New(message), nil)
+	}
+}
+
+// AfterResponse arranges that f runs once the answer to the request being
+// handled is queued, which is when notifications that must follow it can be
+// sent. ctx is the handler's context, which has ended by then; f runs on the
+// handler's goroutine. AfterResponse reports whether ctx belongs to a request;
+// f is dropped when not.
+func (c *Conn) AfterResponse(ctx context.Context, f func()) bool {
+	req, _ := ctx.Value(handlerKey{c}).(*request)
+	if req == nil {
+		return false
+	}
+	req.after = append(req.after, f)
+	return true
+}

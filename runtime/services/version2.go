@@ -1,0 +1,185 @@
+package services
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+
+	"github.com/hermes-nvim/hermes/acp"
+	v2 "github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/runtime/history"
+)
+
+// V2 serves agents of version 2 with the same Services: permission, elicitation
+// and session state. Files and terminals are no business of a client there;
+// terminals of the agent are part of the state.
+//
+// The hooks of Options see what version 2 asks in the types of version 1, so one
+// program serves both. A permission request has its title as that of the tool
+// call, a command as the rawInput of one of kind execute, and keeps title,
+// description and subject in Extra.
+type V2 struct {
+	v2.UnimplementedClientHandler
+	s *Services
+}
+
+var _ v2.ClientHandler = (*V2)(nil)
+
+// V2 returns the handler for agents of version 2. Embed it to override methods.
+func (s *Services) V2() *V2 { return &V2{s: s} }
+
+// Capabilities says what is offered, for the initialize request.
+func (v *V2) Capabilities() *v2.ClientCapabilities {
+	can := new(v2.ClientCapabilities)
+	if v.s.opts.Elicit != nil {
+		can.Elicitation = &v2.ElicitationCapabilities{Form: &v2.ElicitationFormCapabilities{}, URL: &v2.ElicitationURLCapabilities{}}
+	}
+	return can
+}
+
+// NewSession calls session/new and keeps the state of the session.
+func (v *V2) NewSession(ctx context.Context, agent v2.Agent, req *v2.NewSessionRequest) (*v2.NewSessionResponse, error) {
+	resp, err := agent.NewSession(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	v.s.sessions.Open(acp.SessionID(resp.SessionID)).StartV2(resp.ConfigOptions, resp.AvailableCommands)
+	return resp, nil
+}
+
+// ResumeSession calls session/resume. With a replay the state starts afresh,
+// without one what is known of the session stays.
+func (v *V2) ResumeSession(ctx context.Context, agent v2.Agent, req *v2.ResumeSessionRequest) (*v2.ResumeSessionResponse, error) {
+	id := acp.SessionID(req.SessionID)
+	st := v.s.sessions.Open(id)
+	if req.ReplayFrom != nil {
+		st.Reset()
+	}
+	resp, err := agent.ResumeSession(ctx, req)
+	if err != nil {
+		return nil, errors.Join(err, v.s.CloseSession(id))
+	}
+	st.StartV2(resp.ConfigOptions, resp.AvailableCommands)
+	return resp, nil
+}
+
+// SessionUpdate adds the update to the state of its session.
+func (v *V2) SessionUpdate(ctx context.Context, n *v2.UpdateSessionNotification) error {
+	v.s.sessions.ApplyV2(n)
+	if _, ok := n.Update.(v2.StateUpdate); ok {
+		v.s.reported(acp.SessionID(n.SessionID))
+	}
+	if v.s.opts.UpdatedV2 != nil {
+		return v.s.opts.UpdatedV2(ctx, n)
+	}
+	return nil
+}
+
+// RequestPermission answers by a rule, or by asking the user, or with cancelled.
+func (v *V2) RequestPermission(ctx context.Context, p *v2.RequestPermissionRequest) (*v2.RequestPermissionResponse, error) {
+	resp, err := v.s.RequestPermission(ctx, v.older(p))
+	if err != nil {
+		return nil, err
+	}
+	if o, ok := resp.Outcome.(*acp.SelectedPermissionOutcome); ok {
+		return &v2.RequestPermissionResponse{Outcome: v2.NewSelectedPermissionOutcome(v2.PermissionOptionID(o.OptionID))}, nil
+	}
+	return &v2.RequestPermissionResponse{Outcome: &v2.CancelledPermissionOutcome{}}, nil
+}
+
+// older puts a permission request as version 1 would.
+func (v *V2) older(p *v2.RequestPermissionRequest) *acp.RequestPermissionRequest {
+	req := &acp.RequestPermissionRequest{SessionID: acp.SessionID(p.SessionID), Meta: p.Meta}
+	for name, value := range acp.Extra(p.AppendJSON(nil)).All() {
+		if name != "sessionId" && name != "options" && name != "_meta" {
+			req.Extra.Set(name, value) // cannot fail: it is JSON
+		}
+	}
+	for _, o := range p.Options {
+		req.Options = append(req.Options, acp.PermissionOption{
+			OptionID: acp.PermissionOptionID(o.OptionID), Name: o.Name, Kind: acp.PermissionOptionKind(o.Kind), Meta: o.Meta, Extra: o.Extra,
+		})
+	}
+	switch subject := p.Subject.(type) {
+	case *v2.ToolCallPermissionSubject:
+		req.ToolCall = v.toolCall(req.SessionID, &subject.ToolCall)
+	case *v2.CommandPermissionSubject:
+		input, _ := json.Marshal(map[string]string{"command": subject.Command, "cwd": string(subject.Cwd)}) // strings always encode
+		req.ToolCall = acp.ToolCallUpdate{
+			ToolCallID: acp.ToolCallID(subject.ToolCallID.Or("")), Kind: acp.Some(acp.ToolKindExecute), RawInput: input,
+		}
+	}
+	req.ToolCall.Title = acp.Some(p.Title)
+	return req
+}
+
+// toolCall returns the whole tool call that a permission request updates. The
+// files of its diffs are among its locations, where rules look for them.
+func (v *V2) toolCall(id acp.SessionID, u *v2.ToolCallUpdate) acp.ToolCallUpdate {
+	st := v.s.sessions.Get(id)
+	if st == nil {
+		st = history.New(id, history.Limits{Bytes: math.MaxInt}) // nobody opened it; the question counts all the same
+	}
+	st.ApplyV2(u)
+	call := *st.Merge(&acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(u.ToolCallID)})
+	call.Locations = slices.Clip(call.Locations)
+	for _, c := range call.Content {
+		d, ok := history.DiffV2(c)
+		if !ok {
+			continue
+		}
+		for _, change := range d.Changes {
+			for _, path := range paths(change.Variant) {
+				call.Locations = append(call.Locations, acp.ToolCallLocation{Path: string(path)})
+			}
+		}
+	}
+	return call
+}
+
+func paths(change v2.DiffChangeVariant) []v2.AbsolutePath {
+	switch c := change.(type) {
+	case *v2.DiffChangeAdd:
+		return []v2.AbsolutePath{c.Path}
+	case *v2.DiffChangeDelete:
+		return []v2.AbsolutePath{c.Path}
+	case *v2.DiffChangeModify:
+		return []v2.AbsolutePath{c.Path}
+	case *v2.DiffChangeMove:
+		return []v2.AbsolutePath{c.OldPath, c.Path}
+	case *v2.DiffChangeCopy:
+		return []v2.AbsolutePath{c.OldPath, c.Path}
+	case *v2.DiffChangeOther:
+		// A newer operation: every member may be a path.
+		var all []v2.AbsolutePath
+		for _, raw := range c.Raw.All() {
+			path := v2.AbsolutePath(raw) // unless it is a string: a path that no rule allows
+			json.Unmarshal(raw, &path)
+			all = append(all, path)
+		}
+		return all
+	}
+	return nil
+}
+
+// CreateElicitation answers by asking the user, or with cancel. Both versions
+// write questions and answers alike.
+func (v *V2) CreateElicitation(ctx context.Context, p *v2.CreateElicitationRequest) (*v2.CreateElicitationResponse, error) {
+	req, resp := new(acp.CreateElicitationRequest), new(v2.CreateElicitationResponse)
+	if err := req.UnmarshalJSON(p.AppendJSON(nil)); err != nil {
+		return nil, acp.InvalidParams(v2.MethodElicitationCreate, err)
+	}
+	answer, err := v.s.CreateElicitation(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return resp, resp.UnmarshalJSON(answer.AppendJSON(nil))
+}
+
+// CompleteElicitation says that the user is done with a web page.
+func (v *V2) CompleteElicitation(ctx context.Context, p *v2.CompleteElicitationNotification) error {
+	v.s.elicit.Completed(ctx, acp.ElicitationID(p.ElicitationID))
+	return nil
+}
