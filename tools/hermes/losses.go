@@ -48,10 +48,14 @@ func (l *losses) add(kind loss, what string) {
 }
 
 // fault counts what the connection could not hand on. Lines that do not look
-// like messages, such as a banner or a log, are no loss.
+// like messages, such as a banner or a log, are not counted.
 func (l *losses) fault(f rpc.Fault) {
 	switch f.Kind {
-	case rpc.FaultTooLarge, rpc.FaultHandler:
+	case rpc.FaultHandler:
+		// A message of no session may be decoded after the turn has ended.
+		l.add(lostMessage, f.Err.Error())
+		return
+	case rpc.FaultTooLarge:
 	case rpc.FaultParse, rpc.FaultInvalid:
 		if !bytes.Contains(f.Line, []byte(`"jsonrpc"`)) {
 			return
@@ -67,8 +71,8 @@ func (l *losses) fault(f rpc.Fault) {
 	}
 }
 
-// turnEnded says that faults no longer count: an agent that is being stopped
-// may leave half a message.
+// turnEnded says that broken lines no longer count: an agent that is being
+// stopped may leave half a message.
 func (l *losses) turnEnded() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

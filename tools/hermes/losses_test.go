@@ -26,6 +26,11 @@ var losing = map[string]struct {
 		said: "1 message(s) of the agent were lost (session/update: "},
 	"an update without a session": {turn: func(w *agentWire) { w.notify("session/update", `{"update":{"sessionUpdate":"plan","entries":[]}}`) },
 		said: "1 message(s) of the agent were lost (session/update: "},
+	"many updates without a session": {turn: func(w *agentWire) {
+		for range 300 {
+			w.notify("session/update", `{"update":{"sessionUpdate":"plan","entries":[]}}`)
+		}
+	}, said: "300 message(s) of the agent were lost (session/update: "},
 	"two messages that are torn": {turn: func(w *agentWire) {
 		w.raw(`{"jsonrpc":"2.0","method":"session/update","params":{"sess`)
 		w.raw(`{"jsonrpc":"2.0","method":7}`)

@@ -87,6 +87,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 	if t.hurry {
 		process.Stop(life) // life is over, so at once
 	}
+	<-conn.Done() // the messages before the answer have been handled
 	conn.Close()
 	err = errors.Join(t.quoting(t.explain(stop, err, cause), said), closeTrace())
 	return stop, int(t.denied.Load()), err
