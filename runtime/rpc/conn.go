@@ -71,7 +71,6 @@ type Conn struct {
 	calls pending
 	in    inbound
 	hand  handshake
-	lead  lead
 	flow  flow
 	work  gauge // running lanes and request handlers
 	watch watchdog
@@ -125,7 +124,6 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	}
 	c.h = handler(c)
 	c.watch.start(c)
-	c.startLead()
 	go c.read()
 	go c.write()
 	return c
@@ -250,11 +248,7 @@ func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, res
 	if limit := c.lim.patience(ctx, method); limit > 0 {
 		return c.callWithin(ctx, limit, method, params, result)
 	}
-	from, req := c.handling(ctx)
-	if req != nil {
-		c.relieve(req) // the answer has to be read
-	}
-	k := &call{id: c.calls.newID(), method: method, from: from, done: make(chan reply, 1)}
+	k := &call{id: c.calls.newID(), method: method, from: c.origin(ctx), done: make(chan reply, 1)}
 	buf := newBuffer()
 	var at int
 	var err error

@@ -10,16 +10,16 @@ import (
 // *request, nil for notifications.
 type handlerKey struct{ c *Conn }
 
-// handling says what ctx belongs to, and which request if it is one.
-func (c *Conn) handling(ctx context.Context) (origin, *request) {
+// origin says where a call with ctx is made.
+func (c *Conn) origin(ctx context.Context) origin {
 	req, ok := ctx.Value(handlerKey{c}).(*request)
 	switch {
 	case !ok:
-		return outside, nil
+		return outside
 	case req == nil:
-		return inNotification, nil
+		return inNotification
 	}
-	return inRequestHandler, req
+	return inRequestHandler
 }
 
 // requestContext is what the handler of a request gets. The context behind it

@@ -7,7 +7,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// read parses and sorts into lanes. One goroutine at a time runs it and owns
+// read parses messages and sorts them into lanes. It is the goroutine that owns
 // the transport's reading side.
 func (c *Conn) read() {
 	var buf *buffer
@@ -29,16 +29,8 @@ func (c *Conn) read() {
 			}
 			c.count.received.Add(1)
 			c.notice(msg)
-			kept, mine := c.receive(f, buf, err != nil)
-			if kept {
+			if c.receive(f, buf, err != nil) {
 				buf = nil
-			}
-			switch {
-			case mine == nil:
-			case err != nil:
-				go c.serve(mine)
-			case !c.serveHere(mine):
-				return
 			}
 		}
 		if err != nil {
@@ -67,14 +59,13 @@ func (c *Conn) hangUp(cause error) {
 	}
 }
 
-// receive handles one message and reports whether it kept buf, and the request
-// that is left to the caller, if any. The last line before the end of the stream
-// may be cut: it is not answered then.
-func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool, mine *request) {
+// receive handles one message and reports whether it kept buf. The last line
+// before the end of the stream may be cut: it is not answered then.
+func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
 	msg := buf.b
 	if err := f.parse(msg, &c.lim); err != nil {
 		c.unreadable(msg, err, last)
-		return false, nil
+		return false
 	}
 	if f.problem == "" && !f.version && c.opts.Server {
 		f.problem = `"jsonrpc":"2.0" is missing`
@@ -82,11 +73,11 @@ func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool, mine *reque
 	switch {
 	case f.problem != "":
 		c.malformed(f, msg)
-		return false, nil
+		return false
 	case f.method == nil:
-		return c.response(f, buf), nil
+		return c.response(f, buf)
 	case f.id == nil:
-		return c.notification(f, buf), nil
+		return c.notification(f, buf)
 	}
 	return c.request(f, buf)
 }

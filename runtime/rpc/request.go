@@ -95,8 +95,8 @@ func (in *inbound) cancelPrompts(session string) {
 }
 
 // request registers a request and starts it behind the notifications of its
-// session. When there are none it may be left to the caller.
-func (c *Conn) request(f *frame, buf *buffer) (kept bool, mine *request) {
+// session.
+func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 	req := &request{
 		id: f.id, key: f.key, method: c.intern(f.method), params: params(f),
 		session: string(f.session), buf: buf,
@@ -106,11 +106,11 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool, mine *request) {
 			// Its id would make the answer look like that of the first.
 			c.fault(FaultDuplicate, err, buf.b)
 			c.refuse(nil, acp.ErrorCodeInvalidRequest, fmt.Sprintf("invalid request: %v", err))
-			return false, nil
+			return false
 		}
 		c.fault(FaultRefused, fmt.Errorf("%s: %w", req.method, err), buf.b)
 		c.refuse(f.id, acp.ErrorCodeRequestCancelled, err.Error())
-		return false, nil
+		return false
 	}
 	if c.opts.Handshake {
 		var err error
@@ -122,21 +122,18 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool, mine *request) {
 			}
 			c.fault(FaultRefused, err, buf.b)
 			c.refuse(id, acp.ErrorCodeInvalidRequest, "invalid request: "+err.Error())
-			return false, nil
+			return false
 		}
 	}
 	req.ctx = requestContext{c: c, req: req}
 	c.flow.add(len(buf.b))
 	if l := c.laneFor(f.session); l.busy() {
 		c.push(l, step{req: req})
-		return true, nil
+	} else {
+		c.work.add()
+		go c.serve(req)
 	}
-	c.work.add()
-	if c.lead.leads(req) {
-		return true, req
-	}
-	go c.serve(req)
-	return true, nil
+	return true
 }
 
 // errExit is the error of a handler that ended its goroutine.

@@ -31,7 +31,7 @@ func TestAHandlerThatWaitsForALaterMessageGetsIt(t *testing.T) {
 			return nil
 		},
 	}, rpc.Options{})
-	for i := range 40 { // with and without a goroutine of its own
+	for i := range 40 {
 		w.ask("1", "m")
 		w.update("s", i)
 		w.expect(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":%d}`, i))
