@@ -54,6 +54,24 @@ var Keywords = map[string]Policy{
 	"x-docs-ignore": Annotation,
 }
 
+// Formats lists every format the generator understands, with the JSON type it
+// belongs to. One that is missing here stops the load, because the Go type, the
+// decoder and Check all depend on it: an unknown integer width would silently
+// become int64, an unknown text format would never be checked.
+var Formats = map[string]string{
+	"int32":  "integer",
+	"int64":  "integer",
+	"uint16": "integer",
+	"uint32": "integer",
+	"uint64": "integer",
+
+	"double": "number",
+
+	"date-time": "string",
+	"regex":     "string",
+	"uri":       "string",
+}
+
 // position is where the schemas of a keyword's value are.
 type position uint8
 
