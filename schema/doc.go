@@ -6,8 +6,8 @@
 // discriminator, contentEncoding, unevaluatedProperties), the order of members
 // and the precision of large integers. The second pass is an ordered raw tree
 // that keeps everything. Loading fails when the passes disagree, and when the
-// schema uses a keyword or a format that is not in [Keywords] or [Formats], so that a new
-// version of the protocol is never half understood.
+// schema uses a keyword or a format that is not in [Keywords] or [Formats], so
+// that a new version of the protocol is never half understood.
 //
 // What a schema cannot say lives beside it in overlay/: our documentation,
 // members with three states, locked names, event names, quirks.

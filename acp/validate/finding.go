@@ -153,6 +153,9 @@ func (p *program) leaf(value any, keyword string, f failure) []Finding {
 	case "contentEncoding":
 		return one(plain(rule), show(v))
 	case "pattern":
+		if format := plain(s["format"]); format != "" { // see dateTime
+			return []Finding{{f.value, "format", format, show(v)}}
+		}
 		return one("text that matches "+plain(rule), show(v))
 	case "oneOf":
 		return one("exactly one of the alternatives", "several")

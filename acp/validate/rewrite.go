@@ -66,6 +66,9 @@ func rewrite(doc map[string]any, tolerant bool) {
 		if s["format"] == "regex" {
 			delete(s, "format")
 		}
+		if s["format"] == "date-time" && s["pattern"] == nil {
+			s["pattern"] = dateTime
+		}
 		inlineRef(s)
 		if tolerant {
 			tolerate(s)
@@ -113,5 +116,9 @@ func tolerate(s map[string]any) {
 func unlessNull(s any) map[string]any {
 	return map[string]any{"if": object{"not": object{"type": "null"}}, "then": s}
 }
+
+// dateTime is the grammar of RFC 3339, section 5.6. The validator we build on
+// knows the ranges of the numbers, but takes a sign for a digit.
+const dateTime = `^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$`
 
 type object = map[string]any

@@ -73,6 +73,8 @@ func TestEachMistakeIsOneFinding(t *testing.T) {
 		{V1, "Notice", `{"noticeId":"n","severity":"info","title":""}`, `/title: minLength: want at least 1 character, got ""`},
 		{V2, "PromptRequest", `{"sessionId":"s","prompt":[]}`, `/prompt: minItems: want at least 1 element, got 0 elements`},
 		{V2, "SessionInfo", `{"sessionId":"s","cwd":"/","updatedAt":"yesterday"}`, `/updatedAt: format: want date-time, got "yesterday"`},
+		{V2, "SessionInfo", `{"sessionId":"s","cwd":"/","updatedAt":"2026-01-02T+3:04:05Z"}`, `/updatedAt: format: want date-time, got "2026-01-02T+3:04:05Z"`},
+		{V2, "SessionInfo", `{"sessionId":"s","cwd":"/","updatedAt":"2016-12-31t23:59:60z"}`, ""},
 		{V1, "SessionConfigSelectOptions", `[{"value":"a","name":3}]`, `/0/name: type: want string, got integer`},
 		{V1, "SessionConfigSelectOptions", `[{"group":"g","name":"n","options":[{"value":1,"name":"x"}]}]`, `/0/options/0/value: type: want string, got integer`},
 		{V1, "RequestPermissionResponse", `{"outcome":{"outcome":"selected"}}`, `/outcome: required: want member "optionId", got nothing`},

@@ -3,6 +3,7 @@ package jx
 import (
 	"encoding/base64"
 	"net/url"
+	"strings"
 	"time"
 	"unicode/utf8"
 )
@@ -13,10 +14,58 @@ func IsURI(s string) bool {
 	return err == nil && u.Scheme != ""
 }
 
-// IsDateTime reports whether s is an RFC 3339 date and time.
+// IsDateTime reports whether s is a date and time as RFC 3339, section 5.6, has
+// them. It is not what time.Parse takes: the letters may be small and a leap
+// second is a time, while a comma, an hour of one digit and an offset beyond
+// 23:59 are wrong.
 func IsDateTime(s string) bool {
-	_, err := time.Parse(time.RFC3339Nano, s)
-	return err == nil
+	const shortest = len("2006-01-02T15:04:05Z")
+	if len(s) < shortest || s[10] != 'T' && s[10] != 't' || s[13] != ':' || s[16] != ':' {
+		return false
+	}
+	if _, err := time.Parse(time.DateOnly, s[:10]); err != nil {
+		return false
+	}
+	hour, min, sec := twoDigits(s[11:13], 23), twoDigits(s[14:16], 59), twoDigits(s[17:19], 60)
+	offset := s[19:]
+	if offset[0] == '.' {
+		fraction := len(offset[1:]) - len(strings.TrimLeft(offset[1:], "0123456789"))
+		if fraction == 0 {
+			return false
+		}
+		offset = offset[1+fraction:]
+	}
+	var ahead int // of UTC, in minutes
+	switch {
+	case offset == "Z" || offset == "z":
+	case len(offset) == len("+00:00") && (offset[0] == '+' || offset[0] == '-') && offset[3] == ':':
+		h, m := twoDigits(offset[1:3], 23), twoDigits(offset[4:], 59)
+		if h < 0 || m < 0 {
+			return false
+		}
+		if ahead = h*60 + m; offset[0] == '-' {
+			ahead = -ahead
+		}
+	default:
+		return false
+	}
+	if sec == 60 { // a leap second is the last second of a day in UTC
+		const day = 24 * 60
+		return hour >= 0 && min >= 0 && (hour*60+min-ahead+day)%day == day-1
+	}
+	return hour >= 0 && min >= 0 && sec >= 0
+}
+
+// twoDigits is the number that two digits write, -1 when they are not digits or
+// write more than most.
+func twoDigits(s string, most int) int {
+	if s[0] < '0' || s[0] > '9' || s[1] < '0' || s[1] > '9' {
+		return -1
+	}
+	if n := int(s[0]-'0')*10 + int(s[1]-'0'); n <= most {
+		return n
+	}
+	return -1
 }
 
 // IsBase64 reports whether s is standard base64 with padding.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -93,11 +92,7 @@ func (k *kit) testAgreement(t *testing.T) {
 	record := k.recorder(t)
 	kinds, total, decoded, failures := map[string]int{}, 0, 0, map[string]int{}
 	for _, def := range slices.Sorted(maps.Keys(k.Definitions)) {
-		g := k.values(seedOf(def))
-		g.extra, g.nulls = true, true
-		r := rand.New(rand.NewPCG(seedOf(def), 1))
-		for i := range n {
-			v, kind := mutate(r, i, g.definition(def, 0).in)
+		for v, kind := range k.mutants(def, n) {
 			text := print(v)
 			kinds[kind]++
 			total++

@@ -2,6 +2,7 @@ package acptest
 
 import (
 	"encoding/json"
+	"iter"
 	"math/rand/v2"
 	"strings"
 )
@@ -116,6 +117,44 @@ var mutations = []mutation{
 		}
 		return ok
 	}},
+}
+
+// dateTimes are about what RFC 3339 allows and what readers think it does.
+var dateTimes = []string{
+	"2026-01-02t03:04:05z", "2016-12-31T23:59:60Z", "1990-12-31T15:59:60-08:00", "2026-01-02T03:04:05-23:59", // valid
+	"2026-01-02T3:04:05Z", "2026-01-02T+3:04:05Z", "2026-01-02T03:04:05,123Z", "2026-01-02T03:04:05+24:00",
+	"2026-01-02T03:04:05+00:60", "2026-01-02 03:04:05Z", "2016-12-31T23:58:60Z", "2026-02-29T00:00:00Z", "2026-01-02T03:04:05",
+}
+
+// mutants ranges over values of a definition with one change each, and names
+// the change: n random ones, and every edge of each date and time it has.
+func (k *kit) mutants(def string, n int) iter.Seq2[any, string] {
+	return func(yield func(any, string) bool) {
+		g := k.values(seedOf(def))
+		g.extra, g.nulls = true, true
+		r := rand.New(rand.NewPCG(seedOf(def), 1))
+		for i := range n {
+			if !yield(mutate(r, i, g.definition(def, 0).in)) {
+				return
+			}
+		}
+		members := k.doc.Def(def).Get("properties")
+		if members == nil {
+			return
+		}
+		for _, name := range members.Keys {
+			if members.Obj[name].Get("format").Text() != "date-time" {
+				continue
+			}
+			for _, s := range dateTimes {
+				v := g.definition(def, 0).in.(map[string]any)
+				v[name] = s
+				if !yield(v, "edge of a date and time") {
+					return
+				}
+			}
+		}
+	}
 }
 
 // member is a mutation of the members of objects.
