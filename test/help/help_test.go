@@ -3,11 +3,11 @@ package help
 
 import (
 	"bufio"
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"unicode/utf8"
 
@@ -38,7 +38,7 @@ func TestLinksLeadSomewhereAndLinesFit(t *testing.T) {
 			}
 			for _, m := range tag.FindAllStringSubmatch(s.Text(), -1) {
 				if other := tags[m[1]]; other != "" {
-					t.Errorf("%s: tag %s stands in %s, too", file, m[1], other)
+					t.Errorf("%s: tag %s is also in %s", file, m[1], other)
 				}
 				tags[m[1]] = file
 			}
@@ -54,25 +54,42 @@ func TestLinksLeadSomewhereAndLinesFit(t *testing.T) {
 	}
 }
 
-func TestTheReadmeListsEveryEvent(t *testing.T) {
+func TestTheReadmeNamesEventsThatExistAndLinksToTheRest(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	help, err := os.ReadFile("../../doc/hermes-events.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := regexp.MustCompile(`\*hermes-event-(\w+)\*`).FindAllSubmatch(help, -1)
-	if len(names) < 70 {
-		t.Fatalf("the help has only %d events", len(names))
-	}
-	for _, m := range names {
-		if !bytes.Contains(readme, []byte("`"+string(m[1])+"`")) {
-			t.Errorf("README.md does not list the event %s", m[1])
+	readme, help, page := read(t, "../../README.md"), read(t, "../../doc/hermes-events.txt"), read(t, "../../docs/events.md")
+	events := map[string]bool{}
+	for _, m := range regexp.MustCompile(`\*hermes-event-(\w+)\*`).FindAllStringSubmatch(help, -1) {
+		events[m[1]] = true
+		if !strings.Contains(page, "\n| `"+m[1]+"`") {
+			t.Errorf("docs/events.md does not list the event %s", m[1])
 		}
 	}
+	if len(events) < 70 {
+		t.Fatalf("the help has only %d events", len(events))
+	}
+	_, section, _ := strings.Cut(readme, "\n## Events\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	if !strings.Contains(section, "](docs/events.md)") {
+		t.Error("the events of README.md do not link to docs/events.md")
+	}
+	named := regexp.MustCompile("`([A-Z]\\w+)`").FindAllStringSubmatch(section, -1)
+	if len(named) < 10 {
+		t.Errorf("README.md names only %d events", len(named))
+	}
+	for _, m := range named {
+		if !events[m[1]] && m[1] != "User" {
+			t.Errorf("there is no event %s, which README.md names", m[1])
+		}
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 func TestNeovimMakesTheTags(t *testing.T) {
