@@ -1,9 +1,14 @@
 package docs
 
 import (
+	"fmt"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/printer"
 	"go/scanner"
 	"go/token"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,46 +18,171 @@ import (
 	"testing"
 )
 
-// Go blocks that name a file are in that file word for word, where they are
-// compiled, and the others are formatted as gofmt does.
+var goBlock = regexp.MustCompile("(?s)(?:<!-- from (\\S+) -->\n)?```go\n(.*?)```")
+
+// A Go block that names a file is in that file word for word, where it is
+// compiled. One that names a package quotes its declarations. All are formatted
+// as gofmt does.
 func TestTheGuidesQuoteWhatIsCompiled(t *testing.T) {
 	t.Parallel()
-	var guide []byte
-	for _, name := range []string{"go.md", "remote.md"} {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
+	for page, atLeast := range map[string]int{"go.md": 9, "remote.md": 1, "design.md": 4} {
+		quotes := 0
+		for _, m := range goBlock.FindAllStringSubmatch(read(t, page), -1) {
+			from, code := m[1], m[2]
+			if formatted, err := format.Source([]byte(code)); err != nil || string(formatted) != code {
+				t.Errorf("%s: not formatted (%v):\n%s", page, err, code)
+			}
+			if from != "" {
+				quotes++
+			}
+			switch {
+			case strings.HasSuffix(from, ".go"):
+				sameText(t, page, from, code)
+			case from != "":
+				sameDeclarations(t, page, from, code)
+			case page == "design.md":
+				t.Errorf("%s does not say which package this is from:\n%s", page, code)
+			}
 		}
-		guide = append(guide, text...)
+		if quotes < atLeast {
+			t.Errorf("%s has %d quotes, want at least %d", page, quotes, atLeast)
+		}
 	}
-	block := regexp.MustCompile("(?s)(?:<!-- from (\\S+) -->\n)?```go\n(.*?)```")
-	quotes := 0
-	for _, m := range block.FindAllStringSubmatch(string(guide), -1) {
-		from, code := m[1], m[2]
-		if formatted, err := format.Source([]byte(code)); err != nil || string(formatted) != code {
-			t.Errorf("not formatted (%v):\n%s", err, code)
-		}
-		if from == "" {
+}
+
+func sameText(t *testing.T, page, from, code string) {
+	text := read(t, filepath.Join("..", from))
+	for _, part := range strings.SplitAfter(code, "\n}\n") {
+		part = strings.TrimSpace(part)
+		_, rest, ok := strings.Cut(text, part)
+		if !ok {
+			t.Errorf("%s: %s does not have, or not in this order:\n%s", page, from, part)
 			continue
 		}
-		source, err := os.ReadFile(filepath.Join("..", from))
+		text = rest
+	}
+}
+
+// sameDeclarations compares a quote with the declarations of a package. Comments
+// and bodies do not count. A struct may leave out fields, an interface may not
+// leave out methods.
+func sameDeclarations(t *testing.T, page, dir, code string) {
+	declared := declarationsOf(t, dir)
+	for name, quoted := range declarations(t, "package quoted\n"+code) {
+		if got := declared[name]; got != quoted {
+			t.Errorf("%s: %s declares %q, not %q", page, dir, got, quoted)
+		}
+	}
+}
+
+func declarationsOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(dir), "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := map[string]string{}
+	for _, file := range files {
+		if !strings.HasSuffix(file, "_test.go") {
+			maps.Copy(declared, declarations(t, read(t, file)))
+		}
+	}
+	return declared
+}
+
+// declarations returns the functions, interfaces and fields of structs, by name.
+func declarations(t *testing.T, source string) map[string]string {
+	t.Helper()
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "", source, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := func(node any) string {
+		var b strings.Builder
+		if err := printer.Fprint(&b, set, node); err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(strings.Fields(b.String()), " ")
+	}
+	found := map[string]string{}
+	for _, decl := range file.Decls {
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			name, receiver := d.Name.Name, ""
+			if d.Recv != nil {
+				receiver = text(d.Recv.List[0].Type)
+				name = receiver + "." + name
+			}
+			found[name] = strings.TrimSpace(receiver + " " + d.Name.Name + text(d.Type))
+		case *ast.GenDecl:
+			for _, spec := range d.Specs {
+				typ, ok := spec.(*ast.TypeSpec)
+				if !ok {
+					continue
+				}
+				list, kind := &ast.FieldList{}, ""
+				switch x := typ.Type.(type) {
+				case *ast.StructType:
+					list, kind = x.Fields, "struct"
+				case *ast.InterfaceType:
+					list, kind = x.Methods, "interface"
+				}
+				members := 0
+				for _, field := range list.List {
+					for _, name := range field.Names {
+						members++
+						found[typ.Name.Name+"."+name.Name] = name.Name + " " + text(field.Type)
+					}
+				}
+				if kind == "interface" {
+					kind = fmt.Sprint(kind, " of ", members)
+				}
+				found[typ.Name.Name] = typ.Name.Name + " " + kind
+			}
+		}
+	}
+	return found
+}
+
+// The tables of the design notes have every package, and the text has every
+// error of the connection.
+func TestTheDesignNotesNameEveryPackageAndError(t *testing.T) {
+	t.Parallel()
+	notes := read(t, "design.md")
+	names := []string{}
+	for _, parent := range []string{"acp", "runtime", "runtime/transport", "tools", "plugin"} {
+		entries, err := os.ReadDir(filepath.Join("..", filepath.FromSlash(parent)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := string(source)
-		for _, part := range strings.SplitAfter(code, "\n}\n") {
-			part = strings.TrimSpace(part)
-			_, rest, ok := strings.Cut(text, part)
-			if !ok {
-				t.Errorf("%s does not have, or not once more:\n%s", from, part)
-				continue
+		for _, entry := range entries {
+			name := parent + "/" + entry.Name()
+			switch source, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(name), "*.go")); {
+			case err != nil:
+				t.Fatal(err)
+			case len(source) == 0 || entry.Name() == "internal" || entry.Name() == "testdata":
+			case parent == "tools":
+				names = append(names, entry.Name())
+			case parent == "runtime/transport":
+				names = append(names, strings.TrimPrefix(name, "runtime/"))
+			default:
+				names = append(names, name)
 			}
-			text = rest
 		}
-		quotes++
 	}
-	if quotes < 10 {
-		t.Errorf("found %d quotes, there must be more", quotes)
+	if len(names) < 20 {
+		t.Errorf("found %d packages, there must be more", len(names))
+	}
+	for name := range declarationsOf(t, "runtime/rpc") {
+		if strings.HasSuffix(name, "Error") && !strings.Contains(name, ".") && ast.IsExported(name) {
+			names = append(names, "*"+name)
+		}
+	}
+	for _, name := range names {
+		if !strings.Contains(notes, "`"+name+"`") {
+			t.Errorf("design.md does not name %s", name)
+		}
 	}
 }
 
