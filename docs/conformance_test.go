@@ -50,7 +50,7 @@ func TestConformance(t *testing.T) {
 		}
 		if reason, ok := strings.CutPrefix(r.proof, "no: "); ok {
 			if len(reason) < 20 {
-				t.Errorf("%s: %q is no reason", r.number, reason)
+				t.Errorf("%s: %q does not give a reason", r.number, reason)
 			}
 			continue
 		}
@@ -72,7 +72,7 @@ func TestConformance(t *testing.T) {
 		for name, numbers := range found {
 			for _, number := range numbers {
 				if !strings.Contains(proofs[number], "; "+dir+":"+name+";") {
-					t.Errorf("%s in %s says that it is for %s, which does not name it", name, dir, number)
+					t.Errorf("%s in %s claims to prove %s, which does not name it", name, dir, number)
 				}
 			}
 		}
@@ -109,7 +109,7 @@ var testFunc = regexp.MustCompile(`(?m)^(?:// ([CRFTS]\d+(?:, [CRFTS]\d+)*) of t
 
 var luaSpec = regexp.MustCompile(`\bit\("([^"]+)"`)
 
-// testsIn finds the tests of a folder, or of a file of Lua specs, with the rules they say they are for.
+// testsIn finds the tests of a folder, or of a file of Lua specs, with the rules they claim to prove.
 func testsIn(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}
@@ -148,8 +148,8 @@ func conformance(rules []rule) string {
 			proven++
 		}
 	}
-	fmt.Fprintf(&b, "<!-- Made from docs/testdata/conformance.tsv by go test ./docs -run Conformance -update; do not edit. -->\n\n# Conformance\n\n")
-	fmt.Fprintf(&b, "What a client, an agent and a server of the protocol must do, and the tests that show that Hermes does: %d of %d rules. The others say why there is no test. A test checks that every test named here exists.\n", proven, len(rules))
+	fmt.Fprintf(&b, "<!-- Generated from docs/testdata/conformance.tsv by go test ./docs -run Conformance -update; do not edit. -->\n\n# Conformance\n\n")
+	fmt.Fprintf(&b, "The duties of a client, an agent and a server of the protocol, with the tests that prove that Hermes fulfils them: %d of %d rules. The other rules say why they have no test. A test checks that every test named here exists.\n", proven, len(rules))
 	titles := map[byte]string{'C': "The protocol and its transports", 'R': "What real agents do", 'F': "Faults", 'T': "Threats", 'S': "Security gates"}
 	var part byte
 	for _, r := range rules {
