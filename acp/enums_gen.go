@@ -297,7 +297,7 @@ type NoticeSeverity string
 
 // The values of NoticeSeverity.
 const (
-	// NoticeSeverityInfo: good to know.
+	// NoticeSeverityInfo: worth knowing.
 	NoticeSeverityInfo NoticeSeverity = "info"
 	// NoticeSeverityWarning: something may go wrong or needs attention.
 	NoticeSeverityWarning NoticeSeverity = "warning"

@@ -9,7 +9,7 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/authentication
 	MethodAuthenticate = "authenticate"
-	// MethodInitialize: opens the connection: both sides agree on a protocol version and tell what
+	// MethodInitialize: opens the connection: both sides agree on a protocol version and say what
 	// they can do. It must be the client's first request.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/initialization

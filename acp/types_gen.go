@@ -420,7 +420,7 @@ type PermissionOption struct {
 }
 
 // CreateTerminalRequest: a request to run a command in a terminal of the client. It is
-// answered at once; the command goes on. Needs the client capability `terminal`.
+// answered at once; the command keeps running. Needs the client capability `terminal`.
 //
 // Params of the request terminal/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -660,9 +660,9 @@ type NumberPropertySchema struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description Opt[string] `json:"description,omitzero"`
-	// Least value allowed. Absent or null: no limit.
+	// Smallest value allowed. Absent or null: no limit.
 	Minimum Opt[float64] `json:"minimum,omitzero"`
-	// Greatest value allowed. Absent or null: no limit.
+	// Largest value allowed. Absent or null: no limit.
 	Maximum Opt[float64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default Opt[float64] `json:"default,omitzero"`
@@ -682,9 +682,9 @@ type IntegerPropertySchema struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description Opt[string] `json:"description,omitzero"`
-	// Least value allowed. Absent or null: no limit.
+	// Smallest value allowed. Absent or null: no limit.
 	Minimum Opt[int64] `json:"minimum,omitzero"`
-	// Greatest value allowed. Absent or null: no limit.
+	// Largest value allowed. Absent or null: no limit.
 	Maximum Opt[int64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default Opt[int64] `json:"default,omitzero"`
@@ -762,9 +762,9 @@ type MultiSelectPropertySchema struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description Opt[string] `json:"description,omitzero"`
-	// Least number of choices. Absent or null: no limit.
+	// Minimum number of choices. Absent or null: no limit.
 	MinItems Opt[uint64] `json:"minItems,omitzero"`
-	// Greatest number of choices. Absent or null: no limit.
+	// Maximum number of choices. Absent or null: no limit.
 	MaxItems Opt[uint64] `json:"maxItems,omitzero"`
 	// Values to choose from.
 	Items MultiSelectItems `json:"items"`
@@ -819,8 +819,8 @@ type ExtRequest struct {
 // Result of the request initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type InitializeResponse struct {
-	// Version for this connection: the requested one, or else the agent's newest. A client that
-	// cannot speak it disconnects.
+	// Version for this connection: the requested one, or the agent's newest. A client that cannot
+	// speak it disconnects.
 	ProtocolVersion ProtocolVersion `json:"protocolVersion"`
 	// What the client may use. Absent: only the methods every agent has.
 	AgentCapabilities *AgentCapabilities `json:"agentCapabilities,omitzero"`
@@ -1385,8 +1385,8 @@ type SessionUpdateOther struct {
 type ContentChunk struct {
 	// The piece, to append.
 	Content ContentBlock `json:"content"`
-	// The message the piece belongs to; another id begins another message. Absent or null: the
-	// agent does not tell.
+	// The message the piece belongs to; another id begins another message. Absent or null:
+	// unknown.
 	MessageID Opt[MessageID] `json:"messageId,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1405,7 +1405,7 @@ type ToolCall struct {
 	ToolCallID ToolCallID `json:"toolCallId"`
 	// What the call does, for people.
 	Title string `json:"title"`
-	// Name of the tool for programs. Absent or null: not told.
+	// Name of the tool for programs. Absent or null: unknown.
 	Name Opt[string] `json:"name,omitzero"`
 	// What the tool does, for icons and layout. Absent: `other`.
 	Kind Opt[ToolKind] `check:"enum" json:"kind,omitzero"`
@@ -1951,7 +1951,7 @@ type MCPServerStdio struct {
 type LoadSessionRequest struct {
 	// MCP servers for the agent to connect to; may be empty.
 	MCPServers []MCPServer `json:"mcpServers"`
-	// Absolute directory of the session; it must be the one the session was made with.
+	// Absolute directory of the session; it must be the one the session was created with.
 	Cwd string `json:"cwd"`
 	// All further roots from now on, absolute; it replaces any earlier list. Absent or empty:
 	// none.
@@ -1999,7 +1999,7 @@ type DeleteSessionRequest struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type ResumeSessionRequest struct {
 	SessionID SessionID `json:"sessionId"`
-	// Absolute directory of the session; it must be the one the session was made with.
+	// Absolute directory of the session; it must be the one the session was created with.
 	Cwd string `json:"cwd"`
 	// All further roots from now on, absolute; it replaces any earlier list. Absent or empty:
 	// none.
@@ -2131,7 +2131,7 @@ type RequestPermissionResponse struct {
 }
 
 // RequestPermissionOutcomeCancelled: the turn ended while the question was open. After
-// `session/cancel` the client answers all open requests so.
+// `session/cancel` the client answers all open requests this way.
 // It is the variant "cancelled" of RequestPermissionOutcome.
 //
 // Part of session/request_permission, client to agent.
@@ -2238,7 +2238,7 @@ type WaitForTerminalExitResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// KillTerminalResponse: the answer to `terminal/kill`: the command was told to stop.
+// KillTerminalResponse: the answer to `terminal/kill`: the command has been signalled to stop.
 //
 // Result of the request terminal/kill, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals

@@ -37,7 +37,7 @@ func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*Authe
 }
 
 // Initialize sends the request initialize: opens the connection: both sides agree on a
-// protocol version and tell what they can do. It must be the client's first request.
+// protocol version and say what they can do. It must be the client's first request.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
 	r := new(InitializeResponse)

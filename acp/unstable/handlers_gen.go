@@ -23,7 +23,7 @@ type AgentHandler interface {
 	// Spec: https://agentclientprotocol.com/protocol/v1/authentication
 	Authenticate(ctx context.Context, p *AuthenticateRequest) (*AuthenticateResponse, error)
 	// Initialize handles initialize: opens the connection: both sides agree on a protocol version
-	// and tell what they can do. It must be the client's first request.
+	// and say what they can do. It must be the client's first request.
 	// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 	Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error)
 	// Logout handles logout: signs the user out. Needs the agent capability `auth.logout`.

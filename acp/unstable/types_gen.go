@@ -463,7 +463,7 @@ type PermissionOption struct {
 }
 
 // CreateTerminalRequest: a request to run a command in a terminal of the client. It is
-// answered at once; the command goes on. Needs the client capability `terminal`.
+// answered at once; the command keeps running. Needs the client capability `terminal`.
 //
 // Params of the request terminal/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -703,9 +703,9 @@ type NumberPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least value allowed. Absent or null: no limit.
+	// Smallest value allowed. Absent or null: no limit.
 	Minimum acp.Opt[float64] `json:"minimum,omitzero"`
-	// Greatest value allowed. Absent or null: no limit.
+	// Largest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[float64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[float64] `json:"default,omitzero"`
@@ -725,9 +725,9 @@ type IntegerPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least value allowed. Absent or null: no limit.
+	// Smallest value allowed. Absent or null: no limit.
 	Minimum acp.Opt[int64] `json:"minimum,omitzero"`
-	// Greatest value allowed. Absent or null: no limit.
+	// Largest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[int64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[int64] `json:"default,omitzero"`
@@ -805,9 +805,9 @@ type MultiSelectPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least number of choices. Absent or null: no limit.
+	// Minimum number of choices. Absent or null: no limit.
 	MinItems acp.Opt[uint64] `json:"minItems,omitzero"`
-	// Greatest number of choices. Absent or null: no limit.
+	// Maximum number of choices. Absent or null: no limit.
 	MaxItems acp.Opt[uint64] `json:"maxItems,omitzero"`
 	// Values to choose from.
 	Items MultiSelectItems `json:"items"`
@@ -882,8 +882,8 @@ type ExtRequest struct {
 // Result of the request initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization
 type InitializeResponse struct {
-	// Version for this connection: the requested one, or else the agent's newest. A client that
-	// cannot speak it disconnects.
+	// Version for this connection: the requested one, or the agent's newest. A client that cannot
+	// speak it disconnects.
 	ProtocolVersion ProtocolVersion `json:"protocolVersion"`
 	// What the client may use. Absent: only the methods every agent has.
 	AgentCapabilities *AgentCapabilities `json:"agentCapabilities,omitzero"`
@@ -1360,13 +1360,13 @@ type AuthStatusResponse struct {
 type AuthAccount struct {
 	// What to show for the account, such as the plan or the kind of key.
 	Label string `json:"label"`
-	// Whether it is used by default; several may be. Absent or null: the agent does not tell.
+	// Whether it is used by default; several may be. Absent or null: unknown.
 	Active acp.Opt[bool] `json:"active,omitzero"`
-	// Name of the user. Absent or null: not told.
+	// Name of the user. Absent or null: unknown.
 	Name acp.Opt[string] `json:"name,omitzero"`
-	// Mail address of the user. Absent or null: not told.
+	// Mail address of the user. Absent or null: unknown.
 	Email acp.Opt[string] `json:"email,omitzero"`
-	// Organization or team. Absent or null: not told.
+	// Organization or team. Absent or null: unknown.
 	Organization acp.Opt[string] `json:"organization,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1560,7 +1560,7 @@ type SessionInfo struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Time of the last activity, ISO 8601. Absent or null: unknown.
 	UpdatedAt acp.Opt[string] `json:"updatedAt,omitzero"`
-	// True if it is archived. Absent or null: not told. Agents that can archive always tell.
+	// True if it is archived. Absent or null: unknown. Agents that can archive always say.
 	Archived acp.Opt[bool] `json:"archived,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1778,8 +1778,8 @@ type SessionUpdateOther struct {
 type ContentChunk struct {
 	// The piece, to append.
 	Content ContentBlock `json:"content"`
-	// The message the piece belongs to; another id begins another message. Absent or null: the
-	// agent does not tell.
+	// The message the piece belongs to; another id begins another message. Absent or null:
+	// unknown.
 	MessageID acp.Opt[MessageID] `json:"messageId,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1798,7 +1798,7 @@ type ToolCall struct {
 	ToolCallID ToolCallID `json:"toolCallId"`
 	// What the call does, for people.
 	Title string `json:"title"`
-	// Name of the tool for programs. Absent or null: not told.
+	// Name of the tool for programs. Absent or null: unknown.
 	Name acp.Opt[string] `json:"name,omitzero"`
 	// What the tool does, for icons and layout. Absent: `other`.
 	Kind acp.Opt[ToolKind] `check:"enum" json:"kind,omitzero"`
@@ -2134,7 +2134,7 @@ type SubagentSessionCapabilities struct {
 }
 
 // SessionCancelCapabilities: marks that the work of a child session may be cancelled; the
-// session goes on. No members of its own yet.
+// session continues. No members of its own yet.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -2175,7 +2175,7 @@ type RunningStateUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type ErrorStopReason struct {
-	// What failed. Absent or null: not told.
+	// What failed. Absent or null: unknown.
 	Error *acp.Error `json:"error,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -2246,7 +2246,7 @@ type IdleStateUpdateCancelled struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateNone: the agent tells no reason.
+// IdleStateUpdateNone: the agent gives no reason.
 // It is the variant none of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2349,8 +2349,8 @@ type SessionMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionMessageChunk: one piece of a message between sessions. Who sent it is told by
-// `session_message`, before or after.
+// SessionMessageChunk: one piece of a message between sessions. `session_message` names the
+// sender, before or after.
 // It is the variant "session_message_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2819,7 +2819,7 @@ type SystemPrompt struct {
 type LoadSessionRequest struct {
 	// MCP servers for the agent to connect to; may be empty.
 	MCPServers []MCPServer `json:"mcpServers"`
-	// Absolute directory of the session; it must be the one the session was made with.
+	// Absolute directory of the session; it must be the one the session was created with.
 	Cwd string `json:"cwd"`
 	// All further roots from now on, absolute; it replaces any earlier list. Absent or empty:
 	// none.
@@ -2950,7 +2950,7 @@ type SetSessionTitleRequest struct {
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 type ResumeSessionRequest struct {
 	SessionID SessionID `json:"sessionId"`
-	// Absolute directory of the session; it must be the one the session was made with.
+	// Absolute directory of the session; it must be the one the session was created with.
 	Cwd string `json:"cwd"`
 	// All further roots from now on, absolute; it replaces any earlier list. Absent or empty:
 	// none.
@@ -3085,7 +3085,7 @@ type RequestPermissionResponse struct {
 }
 
 // RequestPermissionOutcomeCancelled: the turn ended while the question was open. After
-// `session/cancel` the client answers all open requests so.
+// `session/cancel` the client answers all open requests this way.
 // It is the variant "cancelled" of RequestPermissionOutcome.
 //
 // Part of session/request_permission, client to agent.
@@ -3192,7 +3192,7 @@ type WaitForTerminalExitResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// KillTerminalResponse: the answer to `terminal/kill`: the command was told to stop.
+// KillTerminalResponse: the answer to `terminal/kill`: the command has been signalled to stop.
 //
 // Result of the request terminal/kill, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -3289,7 +3289,7 @@ type MessageMCPResponseError struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPError: the error of an MCP request. It is no ACP error.
+// MCPError: the error of an MCP request. It is not an ACP error.
 //
 // Part of mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp

@@ -23,7 +23,7 @@ type AgentHandler interface {
 	// Spec: https://agentclientprotocol.com/protocol/v2/authentication
 	LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAuthResponse, error)
 	// Initialize handles initialize: opens the connection: both sides agree on a protocol version
-	// and tell what they can do. Fails with -32022 if there is no common version.
+	// and say what they can do. Fails with -32022 if there is no common version.
 	// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 	Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error)
 	// Cancel handles session/cancel: stops the foreground work of a session. The agent then

@@ -14,7 +14,7 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/authentication
 	MethodAuthLogout = "auth/logout"
-	// MethodInitialize: opens the connection: both sides agree on a protocol version and tell what
+	// MethodInitialize: opens the connection: both sides agree on a protocol version and say what
 	// they can do. Fails with -32022 if there is no common version.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/initialization

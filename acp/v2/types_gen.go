@@ -28,7 +28,7 @@ type ToolCallID string
 type MediaType string
 
 // AbsolutePath: an absolute path as the agent's machine writes it, such as /home/user/project
-// or C:\Users\user\project. It is no URI.
+// or C:\Users\user\project. It is not a URI.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -122,7 +122,7 @@ type RequestPermissionRequest struct {
 	Title string `json:"title"`
 	// Why the question arises, to show. Absent or null: nothing further.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// What it is about, for programs. Absent or null: only the text tells.
+	// What it is about, for programs. Absent or null: only the text says.
 	Subject RequestPermissionSubject `json:"subject,omitzero"`
 	// Answers to choose from, at least one. At least 1 item.
 	Options []PermissionOption `check:"minItems=1" json:"options"`
@@ -740,9 +740,9 @@ type NumberPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least value allowed. Absent or null: no limit.
+	// Smallest value allowed. Absent or null: no limit.
 	Minimum acp.Opt[float64] `json:"minimum,omitzero"`
-	// Greatest value allowed. Absent or null: no limit.
+	// Largest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[float64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[float64] `json:"default,omitzero"`
@@ -762,9 +762,9 @@ type IntegerPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least value allowed. Absent or null: no limit.
+	// Smallest value allowed. Absent or null: no limit.
 	Minimum acp.Opt[int64] `json:"minimum,omitzero"`
-	// Greatest value allowed. Absent or null: no limit.
+	// Largest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[int64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[int64] `json:"default,omitzero"`
@@ -842,9 +842,9 @@ type MultiSelectPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least number of choices. Absent or null: no limit.
+	// Minimum number of choices. Absent or null: no limit.
 	MinItems acp.Opt[uint64] `json:"minItems,omitzero"`
-	// Greatest number of choices. Absent or null: no limit.
+	// Maximum number of choices. Absent or null: no limit.
 	MaxItems acp.Opt[uint64] `json:"maxItems,omitzero"`
 	// Values to choose from.
 	Items MultiSelectItems `json:"items"`
@@ -936,7 +936,7 @@ type Implementation struct {
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization#agent-capabilities
 type AgentCapabilities struct {
-	// Sessions work; the object tells what else they can do. Absent or null: no `session/*` method
+	// Sessions work; the object says what else they can do. Absent or null: no `session/*` method
 	// works.
 	Session *SessionCapabilities `json:"session,omitzero"`
 	// Optional sign-in features on offer. Absent or null: none. `auth/login` does not depend on
@@ -1081,8 +1081,8 @@ type SessionAdditionalDirectoriesCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentAuthCapabilities: optional sign-in features of an agent. Whether `auth/login` and
-// `auth/logout` work is told by `authMethods` instead.
+// AgentAuthCapabilities: optional sign-in features of an agent. `authMethods` says whether
+// `auth/login` and `auth/logout` work.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -1412,7 +1412,7 @@ type DeleteSessionResponse struct {
 }
 
 // ResumeSessionResponse: the answer to `session/resume`. It comes after any replay and after a
-// state update that tells what the session is doing.
+// state update that says what the session is doing.
 //
 // Result of the request session/resume, agent to client.
 // Spec:
@@ -1440,7 +1440,7 @@ type CloseSessionResponse struct {
 }
 
 // CancelToolCallResponse: the answer to `tool_call/cancel`: the agent has begun to stop the
-// call. A tool call update tells when it has ended.
+// call. A tool call update follows when it has ended.
 //
 // Result of the request tool_call/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -1452,7 +1452,7 @@ type CancelToolCallResponse struct {
 }
 
 // CancelTerminalResponse: the answer to `terminal/cancel`: the agent has begun to stop the
-// command. A terminal update with an exit status tells when it has ended.
+// command. A terminal update with an exit status follows when it has ended.
 //
 // Result of the request terminal/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -1670,7 +1670,7 @@ type BackgroundToolCall struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type RunningStateUpdate struct {
-	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
+	// All work in the background. Empty: there is none. Absent or null: unknown.
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1684,20 +1684,20 @@ type RunningStateUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ErrorStopReason struct {
-	// What failed. Absent or null: not told.
+	// What failed. Absent or null: unknown.
 	Error *acp.Error `json:"error,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdate: nothing goes on in the foreground. With a stop reason it ends a piece of
-// work; a repeated report does not end another one.
+// IdleStateUpdate: nothing runs in the foreground. With a stop reason it ends a piece of work;
+// a repeated report does not end another one.
 // It is the variant "idle" of StateUpdate.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type IdleStateUpdate struct {
-	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
+	// All work in the background. Empty: there is none. Absent or null: unknown.
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1757,7 +1757,7 @@ type IdleStateUpdateCancelled struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateNone: the agent tells no reason.
+// IdleStateUpdateNone: the agent gives no reason.
 // It is the variant none of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1786,7 +1786,7 @@ type IdleStateUpdateOther struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type RequiresActionStateUpdate struct {
-	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
+	// All work in the background. Empty: there is none. Absent or null: unknown.
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2672,7 +2672,7 @@ type ElicitationAcceptAction struct {
 }
 
 // CancelSessionNotification: a notice to stop what the session does in the foreground, and
-// prompts that still wait. Background work goes on.
+// prompts that still wait. Background work continues.
 //
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#cancellation

@@ -394,8 +394,8 @@ func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-// BackgroundWork: one piece of work that goes on apart from the foreground. The client knows
-// it already as a terminal or a tool call, and it is listed once.
+// BackgroundWork: one piece of work that runs apart from the foreground. The client knows it
+// already as a terminal or a tool call, and it is listed once.
 //
 // It is one of:
 //   - *BackgroundTerminal, type "terminal"

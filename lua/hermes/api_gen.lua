@@ -56,8 +56,8 @@ function M.authenticate(params, opts)
   return require("hermes.rpc").request("authenticate", params, opts)
 end
 
----Opens the connection: both sides agree on a protocol version and tell what they can do. It must
----be the client's first request.
+---Opens the connection: both sides agree on a protocol version and say what they can do. It must be
+---the client's first request.
 ---
 ---See https://agentclientprotocol.com/protocol/v1/initialization
 ---@param params hermes.acp.InitializeRequest
@@ -265,7 +265,7 @@ local answers = {
     end,
   },
   ["terminal/kill"] = {
-    takes = "nil or true, once the command is told to end",
+    takes = "nil or true, once the command has been signalled to end",
     convert = function(value)
       if value == nil or value == true then
         return vim.empty_dict()

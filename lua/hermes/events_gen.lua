@@ -9,7 +9,7 @@
 ---@field mode? string mode of the elicitation; "*" stands for any other
 ---@field answer? string what it is answered with; absent when it needs no answer
 ---@field alias? string[] other names, fired when somebody listens to exactly that name
----@field seed? true named by the first README of Hermes
+---@field seed? true a name that older configurations use
 ---@field lift? string place in the data whose members stand flat in the data, too
 ---@field flat? table<string, string[]> flat key -> member of the update, conversion ("json", "blocks")
 
@@ -330,7 +330,7 @@ M.events = {
   TerminalKill = {
     source = "request",
     method = "terminal/kill",
-    answer = "nil or true, once the command is told to end",
+    answer = "nil or true, once the command has been signalled to end",
   },
   TerminalOutput = {
     source = "request",

@@ -234,8 +234,8 @@
 ---| "reject_once" # No, this time.
 ---| "reject_always" # No, and do not ask again.
 
----A request to run a command in a terminal of the client. It is answered at once; the command goes
----on. Needs the client capability `terminal`.
+---A request to run a command in a terminal of the client. It is answered at once; the command keeps
+---running. Needs the client capability `terminal`.
 ---@class hermes.acp.CreateTerminalRequest
 ---@field sessionId hermes.acp.SessionId
 ---@field command string # Program to run.
@@ -398,8 +398,8 @@
 ---@class hermes.acp.NumberPropertySchema
 ---@field title? string # Label of the field. Absent or null: none.
 ---@field description? string # Explanation of the field. Absent or null: none.
----@field minimum? number # Least value allowed. Absent or null: no limit.
----@field maximum? number # Greatest value allowed. Absent or null: no limit.
+---@field minimum? number # Smallest value allowed. Absent or null: no limit.
+---@field maximum? number # Largest value allowed. Absent or null: no limit.
 ---@field default? number # Value to start with. Absent or null: none.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
@@ -407,8 +407,8 @@
 ---@class hermes.acp.IntegerPropertySchema
 ---@field title? string # Label of the field. Absent or null: none.
 ---@field description? string # Explanation of the field. Absent or null: none.
----@field minimum? integer # Least value allowed. Absent or null: no limit.
----@field maximum? integer # Greatest value allowed. Absent or null: no limit.
+---@field minimum? integer # Smallest value allowed. Absent or null: no limit.
+---@field maximum? integer # Largest value allowed. Absent or null: no limit.
 ---@field default? integer # Value to start with. Absent or null: none.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
@@ -447,8 +447,8 @@
 ---@class hermes.acp.MultiSelectPropertySchema
 ---@field title? string # Label of the field. Absent or null: none.
 ---@field description? string # Explanation of the field. Absent or null: none.
----@field minItems? integer # Least number of choices. Absent or null: no limit.
----@field maxItems? integer # Greatest number of choices. Absent or null: no limit.
+---@field minItems? integer # Minimum number of choices. Absent or null: no limit.
+---@field maxItems? integer # Maximum number of choices. Absent or null: no limit.
 ---@field items hermes.acp.MultiSelectItems # Values to choose from.
 ---@field default? string[] # Values chosen at the start. Absent or null: none.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
@@ -491,7 +491,7 @@
 ---The agent's answer to `initialize`: the protocol version to use, what the agent can do and how to
 ---sign in.
 ---@class hermes.acp.InitializeResponse
----@field protocolVersion hermes.acp.ProtocolVersion # Version for this connection: the requested one, or else the agent's newest. A client that cannot speak it disconnects.
+---@field protocolVersion hermes.acp.ProtocolVersion # Version for this connection: the requested one, or the agent's newest. A client that cannot speak it disconnects.
 ---@field agentCapabilities? hermes.acp.AgentCapabilities # What the client may use. Absent: only the methods every agent has.
 ---@field authMethods? hermes.acp.AuthMethod[] # Ways to sign in. Empty by default: none is offered.
 ---@field agentInfo? hermes.acp.Implementation # Name and version of the agent. Optional today, meant to become required.
@@ -769,7 +769,7 @@
 ---The reason of an error. JSON-RPC reserves -32768 to -32000; implementations may use other codes.
 ---@alias hermes.acp.ErrorCode
 ---| -32700 # The message is not valid JSON.
----| -32600 # The message is JSON but no proper request.
+---| -32600 # The message is JSON but not a valid request.
 ---| -32601 # The receiver does not offer this method.
 ---| -32602 # The parameters do not fit the method.
 ---| -32603 # The receiver failed in a way that is not the caller's fault.
@@ -864,14 +864,14 @@
 ---One piece of a message that arrives bit by bit.
 ---@class hermes.acp.ContentChunk
 ---@field content hermes.acp.ContentBlock # The piece, to append.
----@field messageId? hermes.acp.MessageId # The message the piece belongs to; another id begins another message. Absent or null: the agent does not tell.
+---@field messageId? hermes.acp.MessageId # The message the piece belongs to; another id begins another message. Absent or null: unknown.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---A tool call, reported for the first time. Later changes come as updates with the same id.
 ---@class hermes.acp.ToolCall
 ---@field toolCallId hermes.acp.ToolCallId # Names the call within its session.
 ---@field title string # What the call does, for people.
----@field name? string # Name of the tool for programs. Absent or null: not told.
+---@field name? string # Name of the tool for programs. Absent or null: unknown.
 ---@field kind? hermes.acp.ToolKind # What the tool does, for icons and layout. Absent: `other`.
 ---@field status? hermes.acp.ToolCallStatus # How far the call got. Absent: `pending`.
 ---@field content? hermes.acp.ToolCallContent[] # What the call produced so far. Absent: nothing.
@@ -956,7 +956,7 @@
 
 ---How serious a notice is. Show unknown values like `info`.
 ---@alias hermes.acp.NoticeSeverity
----| "info" # Good to know.
+---| "info" # Worth knowing.
 ---| "warning" # Something may go wrong or needs attention.
 ---| "error" # Something went wrong.
 ---| string # any other value
@@ -1132,7 +1132,7 @@
 ---A request to reopen a session and replay its history. Needs the `loadSession` capability.
 ---@class hermes.acp.LoadSessionRequest
 ---@field mcpServers hermes.acp.McpServer[] # MCP servers for the agent to connect to; may be empty.
----@field cwd string # Absolute directory of the session; it must be the one the session was made with.
+---@field cwd string # Absolute directory of the session; it must be the one the session was created with.
 ---@field additionalDirectories? string[] # All further roots from now on, absolute; it replaces any earlier list. Absent or empty: none.
 ---@field sessionId hermes.acp.SessionId
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
@@ -1152,7 +1152,7 @@
 ---capability.
 ---@class hermes.acp.ResumeSessionRequest
 ---@field sessionId hermes.acp.SessionId
----@field cwd string # Absolute directory of the session; it must be the one the session was made with.
+---@field cwd string # Absolute directory of the session; it must be the one the session was created with.
 ---@field additionalDirectories? string[] # All further roots from now on, absolute; it replaces any earlier list. Absent or empty: none.
 ---@field mcpServers? hermes.acp.McpServer[] # MCP servers for the agent to connect to. Absent: none.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
@@ -1211,7 +1211,7 @@
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
 ---The turn ended while the question was open. After `session/cancel` the client answers all open
----requests so.
+---requests this way.
 ---@class hermes.acp.RequestPermissionOutcome.cancelled
 ---@field outcome "cancelled"
 
@@ -1257,7 +1257,7 @@
 ---@field signal? string # Signal that ended it, such as SIGKILL. Absent or null: it exited by itself.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
----The answer to `terminal/kill`: the command was told to stop.
+---The answer to `terminal/kill`: the command has been signalled to stop.
 ---@class hermes.acp.KillTerminalResponse
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 

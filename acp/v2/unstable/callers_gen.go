@@ -48,7 +48,7 @@ func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatu
 }
 
 // Initialize sends the request initialize: opens the connection: both sides agree on a
-// protocol version and tell what they can do. Fails with -32022 if there is no common version.
+// protocol version and say what they can do. Fails with -32022 if there is no common version.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
 	r := new(InitializeResponse)

@@ -27,7 +27,7 @@ type AgentHandler interface {
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error)
 	// Initialize handles initialize: opens the connection: both sides agree on a protocol version
-	// and tell what they can do. Fails with -32022 if there is no common version.
+	// and say what they can do. Fails with -32022 if there is no common version.
 	// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 	Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error)
 	// MessageMCP handles mcp/message: carries MCP messages over this connection: requests to the

@@ -27,7 +27,7 @@ type ToolCallID string
 type MediaType string
 
 // AbsolutePath: an absolute path as the agent's machine writes it, such as /home/user/project
-// or C:\Users\user\project. It is no URI.
+// or C:\Users\user\project. It is not a URI.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -153,7 +153,7 @@ type RequestPermissionRequest struct {
 	Title string `json:"title"`
 	// Why the question arises, to show. Absent or null: nothing further.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// What it is about, for programs. Absent or null: only the text tells.
+	// What it is about, for programs. Absent or null: only the text says.
 	Subject RequestPermissionSubject `json:"subject,omitzero"`
 	// Answers to choose from, at least one. At least 1 item.
 	Options []PermissionOption `check:"minItems=1" json:"options"`
@@ -771,9 +771,9 @@ type NumberPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least value allowed. Absent or null: no limit.
+	// Smallest value allowed. Absent or null: no limit.
 	Minimum acp.Opt[float64] `json:"minimum,omitzero"`
-	// Greatest value allowed. Absent or null: no limit.
+	// Largest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[float64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[float64] `json:"default,omitzero"`
@@ -793,9 +793,9 @@ type IntegerPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least value allowed. Absent or null: no limit.
+	// Smallest value allowed. Absent or null: no limit.
 	Minimum acp.Opt[int64] `json:"minimum,omitzero"`
-	// Greatest value allowed. Absent or null: no limit.
+	// Largest value allowed. Absent or null: no limit.
 	Maximum acp.Opt[int64] `json:"maximum,omitzero"`
 	// Value to start with. Absent or null: none.
 	Default acp.Opt[int64] `json:"default,omitzero"`
@@ -873,9 +873,9 @@ type MultiSelectPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least number of choices. Absent or null: no limit.
+	// Minimum number of choices. Absent or null: no limit.
 	MinItems acp.Opt[uint64] `json:"minItems,omitzero"`
-	// Greatest number of choices. Absent or null: no limit.
+	// Maximum number of choices. Absent or null: no limit.
 	MaxItems acp.Opt[uint64] `json:"maxItems,omitzero"`
 	// Values to choose from.
 	Items MultiSelectItems `json:"items"`
@@ -987,7 +987,7 @@ type Implementation struct {
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization#agent-capabilities
 type AgentCapabilities struct {
-	// Sessions work; the object tells what else they can do. Absent or null: no `session/*` method
+	// Sessions work; the object says what else they can do. Absent or null: no `session/*` method
 	// works.
 	Session *SessionCapabilities `json:"session,omitzero"`
 	// Optional sign-in features on offer. Absent or null: none. `auth/login` does not depend on
@@ -1248,8 +1248,8 @@ type SessionTitleCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentAuthCapabilities: optional sign-in features of an agent. Whether `auth/login` and
-// `auth/logout` work is told by `authMethods` instead.
+// AgentAuthCapabilities: optional sign-in features of an agent. `authMethods` says whether
+// `auth/login` and `auth/logout` work.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1474,13 +1474,13 @@ type AuthStatusResponse struct {
 type AuthAccount struct {
 	// What to show for the account, such as the plan or the kind of key.
 	Label string `json:"label"`
-	// Whether it is used by default; several may be. Absent or null: the agent does not tell.
+	// Whether it is used by default; several may be. Absent or null: unknown.
 	Active acp.Opt[bool] `json:"active,omitzero"`
-	// Name of the user. Absent or null: not told.
+	// Name of the user. Absent or null: unknown.
 	Name acp.Opt[string] `json:"name,omitzero"`
-	// Mail address of the user. Absent or null: not told.
+	// Mail address of the user. Absent or null: unknown.
 	Email acp.Opt[string] `json:"email,omitzero"`
-	// Organization or team. Absent or null: not told.
+	// Organization or team. Absent or null: unknown.
 	Organization acp.Opt[string] `json:"organization,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1687,7 +1687,7 @@ type SessionInfo struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Time of the last activity, RFC 3339. Absent or null: unknown. RFC 3339.
 	UpdatedAt acp.Opt[string] `check:"date-time" json:"updatedAt,omitzero"`
-	// True if it is archived. Absent or null: not told. Agents that can archive always tell.
+	// True if it is archived. Absent or null: unknown. Agents that can archive always say.
 	Archived acp.Opt[bool] `json:"archived,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1755,8 +1755,8 @@ type UnarchiveSessionResponse struct {
 type SessionStatusResponse struct {
 	// Whether the session is in memory. Treat an unknown value as `saved`.
 	Status SessionStatus `json:"status"`
-	// What the session is doing now; no news, just the state. Absent or null: not told, which does
-	// not mean idle.
+	// What the session is doing now: its state, not a change of it. Absent or null: unknown, which
+	// does not mean idle.
 	State StateUpdate `json:"state,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1836,7 +1836,7 @@ type BackgroundSubagent struct {
 // Part of session/status and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type RunningStateUpdate struct {
-	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
+	// All work in the background. Empty: there is none. Absent or null: unknown.
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1882,7 +1882,7 @@ type SessionNotFoundErrorData struct {
 // Part of session/status and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ErrorStopReason struct {
-	// What failed. Absent or null: not told.
+	// What failed. Absent or null: unknown.
 	Error *acp.Error `json:"error,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
@@ -1911,8 +1911,8 @@ type Usage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdate: nothing goes on in the foreground. With a stop reason it ends a piece of
-// work; a repeated report does not end another one.
+// IdleStateUpdate: nothing runs in the foreground. With a stop reason it ends a piece of work;
+// a repeated report does not end another one.
 // It is the variant "idle" of StateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -1920,7 +1920,7 @@ type Usage struct {
 type IdleStateUpdate struct {
 	// Tokens used by the work that ended. Absent or null: not reported.
 	Usage *Usage `json:"usage,omitzero"`
-	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
+	// All work in the background. Empty: there is none. Absent or null: unknown.
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1980,7 +1980,7 @@ type IdleStateUpdateCancelled struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateNone: the agent tells no reason.
+// IdleStateUpdateNone: the agent gives no reason.
 // It is the variant none of IdleStateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -2009,7 +2009,7 @@ type IdleStateUpdateOther struct {
 // Part of session/status and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type RequiresActionStateUpdate struct {
-	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
+	// All work in the background. Empty: there is none. Absent or null: unknown.
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2024,7 +2024,7 @@ type RequiresActionStateUpdate struct {
 // Part of session/status and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type UnknownStateUpdate struct {
-	// All work in the background. Empty: there is none. Absent or null: the agent does not tell.
+	// All work in the background. Empty: there is none. Absent or null: unknown.
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2046,7 +2046,7 @@ type SetSessionTitleResponse struct {
 }
 
 // ResumeSessionResponse: the answer to `session/resume`. It comes after any replay and after a
-// state update that tells what the session is doing.
+// state update that says what the session is doing.
 //
 // Result of the request session/resume, agent to client.
 // Spec:
@@ -2074,7 +2074,7 @@ type CloseSessionResponse struct {
 }
 
 // CancelToolCallResponse: the answer to `tool_call/cancel`: the agent has begun to stop the
-// call. A tool call update tells when it has ended.
+// call. A tool call update follows when it has ended.
 //
 // Result of the request tool_call/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -2086,7 +2086,7 @@ type CancelToolCallResponse struct {
 }
 
 // CancelTerminalResponse: the answer to `terminal/cancel`: the agent has begun to stop the
-// command. A terminal update with an exit status tells when it has ended.
+// command. A terminal update with an exit status follows when it has ended.
 //
 // Result of the request terminal/cancel, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -2625,7 +2625,7 @@ type SubagentSessionCapabilities struct {
 }
 
 // SessionCancelCapabilities: marks that the work of a child session may be cancelled; the
-// session goes on. No members of its own yet.
+// session continues. No members of its own yet.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -2692,8 +2692,8 @@ type SessionMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionMessageChunk: one piece of a message between sessions. Who sent it is told by
-// `session_message`, before or after.
+// SessionMessageChunk: one piece of a message between sessions. `session_message` names the
+// sender, before or after.
 // It is the variant "session_message_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -3460,7 +3460,7 @@ type MessageMCPResponseError struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPError: the error of an MCP request. It is no ACP error.
+// MCPError: the error of an MCP request. It is not an ACP error.
 //
 // Part of mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
@@ -3476,7 +3476,7 @@ type MCPError struct {
 }
 
 // CancelSessionNotification: a notice to stop what the session does in the foreground, and
-// prompts that still wait. Background work goes on.
+// prompts that still wait. Background work continues.
 //
 // Params of the notification session/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#cancellation

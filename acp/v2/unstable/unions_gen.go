@@ -321,8 +321,8 @@ type StateUpdate interface {
 	appendMembers(b []byte) []byte
 }
 
-// BackgroundWork: one piece of work that goes on apart from the foreground. The client knows
-// it already as a terminal, a tool call or a child session, and it is listed once.
+// BackgroundWork: one piece of work that runs apart from the foreground. The client knows it
+// already as a terminal, a tool call or a child session, and it is listed once.
 //
 // It is one of:
 //   - *BackgroundTerminal, type "terminal"

@@ -15,34 +15,34 @@ import (
 // eventBase is what the data of every event holds.
 var eventBase = []luaMember{
 	{name: "agent", typ: "string", doc: "The agent that the event is about."},
-	{name: "alias_of", typ: "string", optional: true, doc: "The name proper, when the event fires under another."},
-	{name: "truncated", typ: "hermes.Truncated", optional: true, doc: "What was left out, when there was more than Neovim can take at a time."},
+	{name: "alias_of", typ: "string", optional: true, doc: "The event's own name, when it fires under another one."},
+	{name: "truncated", typ: "hermes.Truncated", optional: true, doc: "What was left out because there was more than Neovim can take at a time."},
 }
 
 // sessionBase is what the data of the events of a session also holds.
 var sessionBase = []luaMember{
 	{name: "sessionId", typ: acpSpace + "SessionId", doc: "The session."},
 	{name: "seq", typ: "integer", doc: "Counts the events of the session."},
-	{name: "replay", typ: "boolean", doc: "Whether the session is being loaded and this is its past."},
-	{name: "promptId", typ: "string", optional: true, doc: "The turn that runs: what `prompt` returned."},
+	{name: "replay", typ: "boolean", doc: "Whether this is the history of a session that is being loaded."},
+	{name: "promptId", typ: "string", optional: true, doc: "The running turn, as returned by `prompt`."},
 }
 
 // sourceBase is what a source adds.
 var sourceBase = map[Source][]luaMember{
 	FromUpdate: {
-		{name: "cleared", typ: "string[]", optional: true, doc: "Members of the update that are null, which means that they have no value any more."},
+		{name: "cleared", typ: "string[]", optional: true, doc: "Members of the update that are null, which means that they no longer have a value."},
 	},
 	FromPrompt: {
-		{name: "source", typ: `"client"`, doc: "Tells these events from those of repeated messages."},
+		{name: "source", typ: `"client"`, doc: "Distinguishes these events from those of repeated messages."},
 	},
 	FromRequest: {
 		{name: "requestId", typ: "string", doc: "Names the request in `respond` and in later events."},
-		{name: "respond", typ: "fun(value?: any): boolean", doc: "Answers; false when it is too late."},
-		{name: "reject", typ: "fun(message?: string, code?: integer): boolean", doc: "Answers with an error; false when it is too late."},
-		{name: "default", typ: "fun(): boolean", doc: "Lets Hermes answer as if nobody listened; false when it is too late."},
+		{name: "respond", typ: "fun(value?: any): boolean", doc: "Answers; returns false when it is too late."},
+		{name: "reject", typ: "fun(message?: string, code?: integer): boolean", doc: "Answers with an error; returns false when it is too late."},
+		{name: "default", typ: "fun(): boolean", doc: "Lets Hermes answer as if nothing listened; returns false when it is too late."},
 	},
 	FromReply: {
-		{name: "opId", typ: "string", optional: true, doc: "What the call returned that asked for this."},
+		{name: "opId", typ: "string", optional: true, doc: "The id that the call which asked for this returned."},
 	},
 }
 
@@ -87,12 +87,12 @@ func eventTypes(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
 	c.line("-- " + eventsHeader)
 	c.line("---@meta _")
 	c.line("")
-	c.line("-- What `args.data` holds in the callback of each autocommand.")
+	c.line("-- The contents of `args.data` in the callback of each autocommand.")
 	c.line("")
-	c.doc("What the data of every event holds.")
+	c.doc("The data of every event.")
 	c.class("hermes.EventData", "", eventBase)
 	c.line("")
-	c.doc("What the data of the events of a session holds. They fire in the order of seq.")
+	c.doc("The data of every event of a session. They fire in the order of seq.")
 	c.class("hermes.SessionData", ": hermes.EventData", sessionBase)
 	for _, src := range sources {
 		if sourceBase[src] != nil {
@@ -136,7 +136,7 @@ func (c *cats) flatContent() {
 		{name: "id", typ: acpSpace + "TerminalId", doc: "The same as terminalId."},
 	})
 	c.line("")
-	c.doc("Content of a tool call in which content blocks stand without their wrapper.")
+	c.doc("Content of a tool call, with content blocks out of their wrapper.")
 	c.linef("---@alias hermes.FlatContent %sContentBlock|hermes.FlatDiff|hermes.FlatTerminal", acpSpace)
 }
 

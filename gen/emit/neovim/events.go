@@ -44,7 +44,7 @@ func goEvents(events []Event) ([]byte, error) {
 	nameFunc(f, "updateEvent", "update", "content", of(events, FromUpdate), func(e Event) string { return e.Variant })
 	f.Comment("promptEvent is the event of one content block of an outgoing prompt, by its type.")
 	nameFunc(f, "promptEvent", "block", "", of(events, FromPrompt), func(e Event) string { return e.Variant })
-	f.Comment("requestEvent is the event of a request of the agent; mode tells the kinds of")
+	f.Comment("requestEvent is the event of a request of the agent; mode separates the kinds of")
 	f.Comment("elicitation apart.")
 	nameFunc(f, "requestEvent", "method", "mode", of(events, FromRequest), func(e Event) string { return e.Method })
 	f.Comment("notificationEvent is the event of a notification of the agent other than")
@@ -149,7 +149,7 @@ const luaEventsTypes = `
 ---@field mode? string mode of the elicitation; "*" stands for any other
 ---@field answer? string what it is answered with; absent when it needs no answer
 ---@field alias? string[] other names, fired when somebody listens to exactly that name
----@field seed? true named by the first README of Hermes
+---@field seed? true a name that older configurations use
 ---@field lift? string place in the data whose members stand flat in the data, too
 ---@field flat? table<string, string[]> flat key -> member of the update, conversion ("json", "blocks")
 
