@@ -64,7 +64,7 @@ func testKeeper() []string {
 // root is the folder of the plugin.
 func root(t testing.TB) string {
 	t.Helper()
-	dir, err := filepath.Abs("..")
+	dir, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
