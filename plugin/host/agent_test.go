@@ -514,6 +514,8 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			},
 		})
 		return a.report(ctx, id, "MAY", r, err)
+	case "CUT": // how: announces a tool call that is not kept whole, and asks about it
+		return a.cut(ctx, id, rest)
 	case "EXT":
 		var r acp.Raw
 		err := a.conn.Call(ctx, rest, acp.Raw(`{"x":1}`), &r)
@@ -528,6 +530,47 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 		return nil
 	}
 	return fmt.Errorf("no step %q", verb)
+}
+
+// cut announces a tool call of which the client loses a part, and asks about it
+// by its id. The whole call is about more than the rest of it says.
+func (a *scripted) cut(ctx context.Context, id acp.SessionID, how string) error {
+	const asked = acp.ToolCallID("cut")
+	question := acp.ToolCallUpdate{ToolCallID: asked}
+	command := &acp.ToolCall{ToolCallID: asked, Title: how, Kind: acp.Some(acp.ToolKindRead), RawInput: json.RawMessage(`{"command":"rm -r /"}`)}
+	var updates []acp.SessionUpdate
+	switch how {
+	case "delivery": // more than Neovim takes at a time: the last file is left out
+		call := &acp.ToolCall{ToolCallID: asked, Title: how, Kind: acp.Some(acp.ToolKindEdit), Locations: []acp.ToolCallLocation{{Path: "/w/a"}}}
+		for range 8 {
+			call.Content = append(call.Content, acp.NewContent(acp.NewTextContent(strings.Repeat("x", 1<<20))))
+		}
+		call.Content = append(call.Content, &acp.Diff{Path: "/etc/passwd", NewText: "x"})
+		updates = append(updates, call)
+	case "memory": // more than the host keeps of one call: the command is forgotten
+		large := json.RawMessage(`"` + strings.Repeat("x", 1800<<10) + `"`)
+		updates = append(updates, command, &acp.ToolCallUpdate{ToolCallID: asked, RawOutput: large},
+			&acp.ToolCallUpdate{ToolCallID: asked, Content: []acp.ToolCallContent{acp.NewContent(acp.NewTextContent(string(large)))}})
+	case "number": // more calls than the host keeps
+		updates = append(updates, command)
+		for i := range 1100 {
+			updates = append(updates, &acp.ToolCall{ToolCallID: acp.ToolCallID(strconv.Itoa(i)), Title: "Other"})
+		}
+		question.Kind = command.Kind
+	}
+	for _, u := range updates {
+		if err := a.update(ctx, id, u); err != nil {
+			return err
+		}
+	}
+	r, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
+		SessionID: id, ToolCall: question,
+		Options: []acp.PermissionOption{
+			{OptionID: "yes", Name: "Yes", Kind: acp.PermissionOptionKindAllowOnce},
+			{OptionID: "no", Name: "No", Kind: acp.PermissionOptionKindRejectOnce},
+		},
+	})
+	return a.report(ctx, id, "CUT", r, err)
 }
 
 // big is an update that grows with n in one way.

@@ -53,7 +53,8 @@ func (s *session) shown(ctx context.Context, call acp.ToolCallUpdate) approval {
 	s.mu.Lock()
 	a := approval{turn: s.turn}
 	s.mu.Unlock()
-	if s.conn.runAccess() != runAsked || s.calls.Merge(&call).Kind.Or("") != acp.ToolKindExecute || s.openRoots() != nil {
+	known, _ := s.calls.Merge(&call)
+	if s.conn.runAccess() != runAsked || known.Kind.Or("") != acp.ToolKindExecute || s.openRoots() != nil {
 		return a
 	}
 	req := commandShown(call.RawInput)
@@ -209,12 +210,21 @@ func (s *session) commandQuestion(cmd *terminal.Command, turn bool) (*acp.Reques
 // callLimits bound the tool calls of a turn that are remembered.
 var callLimits = history.Limits{Entries: 1024, Bytes: 4 << 20}
 
-// noteCall remembers the tool calls of the turn: a question about one of them
-// need not say everything again.
-func (s *session) noteCall(u acp.SessionUpdate) {
-	switch u.(type) {
-	case *acp.ToolCall, *acp.ToolCallUpdate:
-		s.calls.Apply(u)
+// noteCall remembers the tool calls of the turn, and which of them were cut for
+// Neovim: a question about one of them need not say everything again.
+func (s *session) noteCall(n update) {
+	var id acp.ToolCallID
+	switch u := n.Update.(type) {
+	case *acp.ToolCall:
+		id = u.ToolCallID
+	case *acp.ToolCallUpdate:
+		id = u.ToolCallID
+	default:
+		return
+	}
+	s.calls.Apply(n.Update)
+	if n.lost != (lost{}) {
+		s.calls.Truncate(id)
 	}
 }
 

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -112,30 +111,16 @@ func (k *client) ruled(s *session, p *acp.RequestPermissionRequest) (*acp.Permis
 	if policy == nil || s == nil || s.cancelling() || !on(k.conn.host.permissions().Requests) {
 		return nil, false
 	}
-	if call := s.calls.ToolCall(p.ToolCall.ToolCallID); call != nil && call.Truncated {
-		return nil, false // what a rule would look at may be missing
-	}
-	o := new(object).str("toolCallId", string(p.ToolCall.ToolCallID)).str("by", "rule")
-	var choice *acp.PermissionOption
-	var by *permission.Rule
-	gate := permission.Gate{
-		Agent: k.conn.name, Policy: policy,
-		Merge: func(_ acp.SessionID, u *acp.ToolCallUpdate) *acp.ToolCallUpdate { return s.calls.Merge(u) },
-		Roots: func(acp.SessionID) []string { return s.roots },
-		Decided: func(_ *acp.RequestPermissionRequest, outcome acp.RequestPermissionOutcome, rule *permission.Rule, err error) {
-			by = rule
-			choice = chosen(p, outcome)
-			if err != nil {
-				o.str("error", err.Error())
-			}
-		},
-	}
-	// Without Ask it answers by a rule or not at all.
-	if _, err := gate.Answer(context.Background(), p); err != nil || by == nil {
+	call, whole := s.calls.Merge(&p.ToolCall)
+	q := permission.Describe(k.conn.name, p.SessionID, call)
+	q.Truncated, q.Roots = !whole, s.roots
+	choice, _, ok := policy.Answer(q, p.Options)
+	if !ok {
 		return nil, false
 	}
+	o := new(object).str("toolCallId", string(p.ToolCall.ToolCallID)).str("by", "rule")
 	if choice == nil {
-		o.str("outcome", "cancelled")
+		o.str("error", permission.ErrNoOption.Error()).str("outcome", "cancelled")
 	} else {
 		o.str("outcome", "selected").str("optionId", string(choice.OptionID))
 	}

@@ -51,6 +51,24 @@ asked, seen = {}, {}`)
 	})
 }
 
+// The host keeps a part of large calls, for the rules as for Neovim.
+func TestNoRuleAllowsWhatIsLeftOfACutToolCall(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		e.lua(count)
+		e.lua(`hermes.setup({ permissions = { rules = {
+  { action = "allow", kind = "edit", path = "/w/**" }, { action = "allow", kind = "read" },
+} } })`)
+		e.open()
+		e.prompt("MAY read /w/a.txt\nMAY edit /w/a.txt")
+		e.is("asked", []string{})
+		for _, how := range []string{"delivery", "memory", "number"} {
+			e.lua("asked = {}")
+			e.prompt("CUT " + how)
+			e.is("{ asked, done.turn.err == nil }", []any{[]string{"cut"}, true})
+		}
+	})
+}
+
 func TestRulesOfASessionAndForOneQuestionEndWithIt(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(count)

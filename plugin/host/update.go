@@ -45,7 +45,7 @@ func (c *connection) update(n update) {
 
 func (s *session) update(n update) {
 	s.heard.Add(1)
-	s.noteCall(n.Update)
+	s.noteCall(n)
 	raw := acp.AppendSessionUpdate(nil, n.Update)
 	o := from(n.AppendJSON(nil))
 	o.lost = n.lost

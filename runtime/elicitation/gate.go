@@ -6,14 +6,16 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/question"
 )
 
 // DefaultMaxOpen is how many questions of one connection may be open at once,
 // and how many web pages are remembered for elicitation/complete.
-const DefaultMaxOpen = 64
+const DefaultMaxOpen = question.DefaultMaxOpen
 
 // Answer is what the user did: *acp.ElicitationAcceptAction with the content of
 // the form, *acp.CreateElicitationResponseDecline, or
@@ -39,16 +41,17 @@ type Gate struct {
 	// the answer and may be secret.
 	Decided func(*acp.CreateElicitationRequest, Answer, error)
 
+	open atomic.Int64
+
 	mu    sync.Mutex
-	open  int
 	pages []acp.ElicitationID // of questions for web pages, the oldest first
 }
 
 // Reasons for a cancelled question that the user did not cancel.
 var (
-	ErrNobodyToAsk = errors.New("nobody to ask")
-	ErrTimeout     = errors.New("no answer in time")
-	ErrTooMany     = errors.New("too many open questions")
+	ErrNobodyToAsk = question.ErrNobodyToAsk
+	ErrTimeout     = question.ErrTimeout
+	ErrTooMany     = question.ErrTooMany
 	ErrAnswer      = errors.New("not an answer to the question")
 )
 
@@ -62,7 +65,8 @@ func (g *Gate) Answer(ctx context.Context, req *acp.CreateElicitationRequest) (*
 	if q.URL != nil {
 		g.remember(q.ID)
 	}
-	answer, err := g.ask(ctx, q)
+	ask := question.Asker[*Question, Answer]{Ask: g.Ask, Fits: fits, Timeout: g.Timeout, MaxOpen: g.MaxOpen}
+	answer, err := ask.Put(ctx, &g.open, q)
 	if err != nil {
 		answer = &acp.CreateElicitationResponseCancel{}
 	}
@@ -73,35 +77,6 @@ func (g *Gate) Answer(ctx context.Context, req *acp.CreateElicitationRequest) (*
 		g.Decided(req, answer, err)
 	}
 	return &acp.CreateElicitationResponse{Variant: answer}, nil
-}
-
-func (g *Gate) ask(ctx context.Context, q *Question) (answer Answer, err error) {
-	if g.Ask == nil {
-		return nil, ErrNobodyToAsk
-	}
-	if !g.enter() {
-		return nil, ErrTooMany
-	}
-	defer g.leave()
-	if g.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, g.Timeout, ErrTimeout)
-		defer cancel()
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			answer, err = nil, fmt.Errorf("asking failed: %v", r)
-		}
-	}()
-	answer, err = g.Ask(ctx, q)
-	// An answer that comes after the question was withdrawn was not given to it.
-	if cause := context.Cause(ctx); cause != nil {
-		return nil, cause
-	}
-	if err != nil {
-		return nil, err
-	}
-	return answer, fits(q, answer)
 }
 
 // fits checks that an answer is one to the question.
@@ -121,22 +96,6 @@ func fits(q *Question, answer Answer) error {
 		}
 	}
 	return fmt.Errorf("%w: %T", ErrAnswer, answer)
-}
-
-func (g *Gate) enter() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.open >= g.max() {
-		return false
-	}
-	g.open++
-	return true
-}
-
-func (g *Gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.open--
 }
 
 func (g *Gate) max() int {

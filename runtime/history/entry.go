@@ -47,7 +47,7 @@ func (m *Message) Text() string {
 // ToolCall is a tool call with everything its updates have told so far.
 type ToolCall struct {
 	acp.ToolCall
-	Truncated    bool                     // too large: content and raw data are not kept
+	Truncated    bool                     // something is missing, such as content and raw data too large to keep
 	Capabilities *v2.ToolCallCapabilities // version 2: what the client may do to it now
 }
 
@@ -265,16 +265,32 @@ func (s *State) ToolCall(id acp.ToolCallID) *ToolCall {
 	return nil
 }
 
-// Merge returns u completed with what earlier updates told about the call,
+// Merge returns u completed with what earlier updates said about the call,
 // without changing the state. A permission request often names little more than
-// the id.
-func (s *State) Merge(u *acp.ToolCallUpdate) *acp.ToolCallUpdate {
-	c := s.ToolCall(u.ToolCallID)
+// the id. Unless whole, something about the call is missing, because it was too
+// large to keep or not received whole.
+func (s *State) Merge(u *acp.ToolCallUpdate) (call *acp.ToolCallUpdate, whole bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calls[u.ToolCallID]
 	if c == nil {
-		return u
+		return u, !s.forgot
 	}
-	merged := merge(c.ToolCall, u)
-	return asUpdate(&merged)
+	merged := merge(c.view.ToolCall, u)
+	return asUpdate(&merged), !c.view.Truncated
+}
+
+// Truncate notes that the last update of a tool call was not received whole. What
+// is missing may have been its id.
+func (s *State) Truncate(id acp.ToolCallID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.forgot = true
+	if c := s.calls[id]; c != nil && !c.view.Truncated {
+		v := *c.view
+		v.Truncated = true
+		c.view, s.cached = &v, nil
+	}
 }
 
 func (c *toolCall) entry() Entry { return c.view }
@@ -289,7 +305,10 @@ func (c *toolCall) cut(limit int) {
 	c.view, c.bytes = &v, len(v.ToolCall.AppendJSON(nil))
 }
 
-func (c *toolCall) forget(s *State) { delete(s.calls, c.view.ToolCallID) }
+func (c *toolCall) forget(s *State) {
+	delete(s.calls, c.view.ToolCallID)
+	s.forgot = true
+}
 
 type notice struct {
 	view  *Notice

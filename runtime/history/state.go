@@ -73,6 +73,7 @@ type State struct {
 	rest        map[string]int // bytes of what is not in the timeline
 	messages    map[messageKey]*message
 	calls       map[acp.ToolCallID]*toolCall
+	forgot      bool // a tool call that calls does not have may have been announced
 	compactions map[acp.CompactionID]*compaction
 	terminals   map[acp.TerminalID]*terminal
 	scratch     []byte
@@ -91,7 +92,7 @@ func New(id acp.SessionID, limits Limits) *State {
 func (s *State) clear() {
 	s.items, s.bytes, s.dropped, s.cached = nil, 0, 0, nil
 	s.messages = make(map[messageKey]*message)
-	s.calls = make(map[acp.ToolCallID]*toolCall)
+	s.calls, s.forgot = make(map[acp.ToolCallID]*toolCall), false
 	s.compactions = make(map[acp.CompactionID]*compaction)
 	s.terminals = make(map[acp.TerminalID]*terminal)
 }

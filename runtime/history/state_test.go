@@ -121,12 +121,46 @@ func TestToolCallsAreUpserts(t *testing.T) {
 		string(c.RawInput) != `{"a":1}` || string(c.RawOutput) != "2" {
 		t.Errorf("%+v", c)
 	}
-	merged := s.Merge(&acp.ToolCallUpdate{ToolCallID: "c", Title: acp.Some("asked")})
-	if merged.Title.V != "asked" || merged.Kind.V != acp.ToolKindEdit || s.ToolCall("c").Title != "T2" {
+	merged, whole := s.Merge(&acp.ToolCallUpdate{ToolCallID: "c", Title: acp.Some("asked")})
+	if !whole || merged.Title.V != "asked" || merged.Kind.V != acp.ToolKindEdit || s.ToolCall("c").Title != "T2" {
 		t.Errorf("%+v", merged)
 	}
-	if u := (&acp.ToolCallUpdate{ToolCallID: "new"}); s.Merge(u) != u || s.ToolCall("new") != nil {
+	u := &acp.ToolCallUpdate{ToolCallID: "new"}
+	if same, whole := s.Merge(u); same != u || !whole || s.ToolCall("new") != nil {
 		t.Error("a merge changed the state")
+	}
+}
+
+func TestAMergeSaysWhenAPartOfTheCallIsMissing(t *testing.T) {
+	t.Parallel()
+	const (
+		call  = `{"sessionUpdate":"tool_call","toolCallId":"c","title":"T","kind":"edit","locations":[{"path":"/a"}]}`
+		other = `{"sessionUpdate":"tool_call","toolCallId":"o","title":"T"}`
+	)
+	large := `{"sessionUpdate":"tool_call_update","toolCallId":"c","rawInput":"` + strings.Repeat("x", 9000) + `"}`
+	again := func(s *State) { apply(t, s, call) }
+	for name, c := range map[string]struct {
+		limits  Limits
+		updates []string
+		then    func(*State)
+		whole   bool
+	}{
+		"all there":               {updates: []string{call, large, other}, whole: true},
+		"too large":               {limits: Limits{Bytes: 10_000}, updates: []string{call, large}},
+		"too large, then updated": {limits: Limits{Bytes: 10_000}, updates: []string{call, large}, then: again},
+		"forgotten":               {limits: Limits{Entries: 1}, updates: []string{call, other}},
+		"not received":            {updates: []string{call}, then: func(s *State) { s.Truncate("c") }},
+		"not received, nor known": {then: func(s *State) { s.Truncate("?") }},
+		"of the time before":      {limits: Limits{Bytes: 10_000}, updates: []string{call, large}, then: (*State).Reset, whole: true},
+	} {
+		s := New("s", c.limits)
+		apply(t, s, c.updates...)
+		if c.then != nil {
+			c.then(s)
+		}
+		if _, whole := s.Merge(&acp.ToolCallUpdate{ToolCallID: "c"}); whole != c.whole {
+			t.Errorf("%s: whole is %v", name, whole)
+		}
 	}
 }
 

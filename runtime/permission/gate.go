@@ -9,19 +9,21 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/question"
 )
 
 // DefaultMaxOpen is how many questions of one connection may be open at once.
-const DefaultMaxOpen = 64
+const DefaultMaxOpen = question.DefaultMaxOpen
 
 // Gate answers the permission requests of one connection. Its members must not
 // be changed while it is in use.
 type Gate struct {
 	Agent  string  // for rules that name one
 	Policy *Policy // nil: no rules
-	// Merge returns a tool call with what earlier updates told about it, for
-	// the rules. Nil: a request tells everything itself.
-	Merge func(acp.SessionID, *acp.ToolCallUpdate) *acp.ToolCallUpdate
+	// Merge completes a tool call with what earlier updates said about it, for
+	// the rules, and reports whether nothing of that is missing. Nil: a request
+	// says everything itself.
+	Merge func(acp.SessionID, *acp.ToolCallUpdate) (call *acp.ToolCallUpdate, whole bool)
 	// Roots returns the folders of a session, its working folder first: a rule
 	// allows a command only there. Nil, or nil folders: they are unknown.
 	Roots func(acp.SessionID) []string
@@ -42,9 +44,9 @@ type Gate struct {
 
 // Reasons for a denial that nobody chose.
 var (
-	ErrNobodyToAsk = errors.New("nobody to ask")
-	ErrTimeout     = errors.New("no answer in time")
-	ErrTooMany     = errors.New("too many open permission requests")
+	ErrNobodyToAsk = question.ErrNobodyToAsk
+	ErrTimeout     = question.ErrTimeout
+	ErrTooMany     = question.ErrTooMany
 	ErrNotOffered  = errors.New("the answer is not among the options")
 	ErrNoOption    = errors.New("a rule denies it and no option fits")
 )
@@ -70,62 +72,38 @@ func (g *Gate) Answer(ctx context.Context, req *acp.RequestPermissionRequest) (*
 
 func (g *Gate) decide(ctx context.Context, req *acp.RequestPermissionRequest) (acp.PermissionOptionID, *Rule, error) {
 	if g.Policy != nil {
-		call := &req.ToolCall
-		if g.Merge != nil {
-			call = g.Merge(req.SessionID, call)
-		}
-		q := Describe(g.Agent, req.SessionID, call)
-		if g.Roots != nil {
-			q.Roots = g.Roots(req.SessionID)
-		}
-		switch outcome, rule := g.Policy.Decide(q); outcome {
-		case Allowed:
-			if id, ok := Select(req.Options, Allow); ok {
-				return id, rule, nil
-			}
-		case Denied:
-			if id, ok := Select(req.Options, Deny); ok {
-				return id, rule, nil
-			}
+		option, rule, ok := g.Policy.Answer(g.describe(req), req.Options)
+		switch {
+		case !ok:
+		case option == nil:
 			return "", rule, ErrNoOption
+		default:
+			return option.OptionID, rule, nil
 		}
 	}
-	id, err := g.ask(ctx, req)
+	ask := question.Asker[*acp.RequestPermissionRequest, acp.PermissionOptionID]{Ask: g.Ask, Fits: offered, Timeout: g.Timeout, MaxOpen: g.MaxOpen}
+	id, err := ask.Put(ctx, &g.open, req)
 	return id, nil, err
 }
 
-func (g *Gate) ask(ctx context.Context, req *acp.RequestPermissionRequest) (id acp.PermissionOptionID, err error) {
-	if g.Ask == nil {
-		return "", ErrNobodyToAsk
+// describe is Describe with all that is known of the tool call.
+func (g *Gate) describe(req *acp.RequestPermissionRequest) Request {
+	call, whole := &req.ToolCall, true
+	if g.Merge != nil {
+		call, whole = g.Merge(req.SessionID, call)
 	}
-	limit := g.MaxOpen
-	if limit == 0 {
-		limit = DefaultMaxOpen
+	q := Describe(g.Agent, req.SessionID, call)
+	q.Truncated = !whole
+	if g.Roots != nil {
+		q.Roots = g.Roots(req.SessionID)
 	}
-	defer g.open.Add(-1)
-	if g.open.Add(1) > int64(limit) {
-		return "", ErrTooMany
+	return q
+}
+
+// offered checks that the user has chosen one of the options.
+func offered(req *acp.RequestPermissionRequest, id acp.PermissionOptionID) error {
+	if slices.ContainsFunc(req.Options, func(o acp.PermissionOption) bool { return o.OptionID == id }) {
+		return nil
 	}
-	if g.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, g.Timeout, ErrTimeout)
-		defer cancel()
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			id, err = "", fmt.Errorf("asking failed: %v", r)
-		}
-	}()
-	id, err = g.Ask(ctx, req)
-	// An answer that comes after the question was withdrawn was not given to it.
-	if cause := context.Cause(ctx); cause != nil {
-		return "", cause
-	}
-	if err != nil {
-		return "", err
-	}
-	if !slices.ContainsFunc(req.Options, func(o acp.PermissionOption) bool { return o.OptionID == id }) {
-		return "", fmt.Errorf("%w: %q", ErrNotOffered, id)
-	}
-	return id, nil
+	return fmt.Errorf("%w: %q", ErrNotOffered, id)
 }

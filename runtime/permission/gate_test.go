@@ -162,12 +162,14 @@ func TestEarlierUpdatesTellTheRulesMore(t *testing.T) {
 	t.Parallel()
 	p, _ := Open("")
 	must(t, p.Add(Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindRead, Path: "/w/**"}))
-	g := Gate{Policy: p, Merge: func(s acp.SessionID, c *acp.ToolCallUpdate) *acp.ToolCallUpdate {
-		return call(acp.ToolKindRead, "", "/w/a")
-	}}
-	resp, err := g.Answer(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "c"}, Options: usual})
-	must(t, err)
-	if o, ok := resp.Outcome.(*acp.SelectedPermissionOutcome); !ok || o.OptionID != "a" {
-		t.Errorf("%+v", resp.Outcome)
+	for _, whole := range []bool{true, false} {
+		g := Gate{Policy: p, Merge: func(acp.SessionID, *acp.ToolCallUpdate) (*acp.ToolCallUpdate, bool) {
+			return call(acp.ToolKindRead, "", "/w/a"), whole
+		}}
+		resp, err := g.Answer(t.Context(), &acp.RequestPermissionRequest{SessionID: "s", ToolCall: acp.ToolCallUpdate{ToolCallID: "c"}, Options: usual})
+		must(t, err)
+		if o, ok := resp.Outcome.(*acp.SelectedPermissionOutcome); ok != whole || ok && o.OptionID != "a" {
+			t.Errorf("whole %v: %+v", whole, resp.Outcome)
+		}
 	}
 }

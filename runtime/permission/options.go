@@ -33,6 +33,13 @@ func CheckOptions(options []acp.PermissionOption) error {
 // the agent remember more than was decided, nor one whose label says the
 // opposite of its kind. Without such an option the user has to be asked.
 func Select(options []acp.PermissionOption, a Action) (acp.PermissionOptionID, bool) {
+	if o := find(options, a); o != nil {
+		return o.OptionID, true
+	}
+	return "", false
+}
+
+func find(options []acp.PermissionOption, a Action) *acp.PermissionOption {
 	want := acp.PermissionOptionKindRejectOnce
 	if a == Allow {
 		want = acp.PermissionOptionKindAllowOnce
@@ -41,15 +48,15 @@ func Select(options []acp.PermissionOption, a Action) (acp.PermissionOptionID, b
 	for i := range options {
 		if o := &options[i]; o.Kind == want {
 			if found != nil {
-				return "", false
+				return nil
 			}
 			found = o
 		}
 	}
 	if found == nil || Contradicts(found) {
-		return "", false
+		return nil
 	}
-	return found.OptionID, true
+	return found
 }
 
 // Contradicts reports whether the label of an option says the opposite of its

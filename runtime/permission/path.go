@@ -33,6 +33,9 @@ type place struct {
 
 func inspect(q *Request) *subject {
 	s := &subject{Request: q}
+	if q.Truncated {
+		q.morePaths, q.moreCommand = true, true
+	}
 	for _, p := range q.Paths[:min(len(q.Paths), maxPaths)] {
 		s.places = append(s.places, locate(p))
 	}

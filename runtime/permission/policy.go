@@ -163,6 +163,24 @@ func exact(value any) error {
 	return nil
 }
 
+// Answer answers a question by a rule. It returns the option that says what the
+// rule does and the rule, or no option when a rule denies and none says that:
+// the answer is cancelled then. Unless ok, no rule answers and the user has to
+// be asked. That is so for a rule that allows when no option says just that.
+func (p *Policy) Answer(q Request, options []acp.PermissionOption) (option *acp.PermissionOption, rule *Rule, ok bool) {
+	if CheckOptions(options) != nil {
+		return nil, nil, false
+	}
+	switch outcome, rule := p.Decide(q); outcome {
+	case Allowed:
+		option := find(options, Allow)
+		return option, rule, option != nil
+	case Denied:
+		return find(options, Deny), rule, true
+	}
+	return nil, nil, false
+}
+
 // Decide looks for a rule. One that denies wins over one that allows. When one
 // that denies might match but the request does not tell, no rule allows; a rule
 // that names the command does, when the doubt is only about what the command
@@ -181,7 +199,7 @@ func (p *Policy) Decide(q Request) (Outcome, *Rule) {
 		}
 		doubt = max(doubt, m)
 	}
-	if doubt == maybe {
+	if doubt == maybe || q.Truncated {
 		return Ask, nil
 	}
 	for i := range rules {

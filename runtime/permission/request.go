@@ -19,6 +19,8 @@ type Request struct {
 	// Roots are the folders of the session, its working folder first; nil when
 	// they are unknown.
 	Roots []string
+	// Truncated says that a part of the tool call is missing: no rule allows it.
+	Truncated bool
 
 	words       []string // every word of the command, whatever the shell makes of it
 	names       []string // other texts that may be names of files

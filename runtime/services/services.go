@@ -9,7 +9,6 @@ package services
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -140,26 +139,19 @@ func New(opts Options) *Services {
 	}
 	s.gate = permission.Gate{
 		Agent: opts.Agent, Policy: opts.Policy, Ask: opts.Ask, Timeout: opts.AskTimeout, Decided: opts.Decided,
-		Merge: s.whole, Roots: s.roots,
+		Merge: s.merge, Roots: s.roots,
 	}
 	s.elicit.Ask, s.elicit.Timeout = opts.Elicit, opts.ElicitTimeout
 	s.elicit.Complete, s.elicit.Decided = opts.ElicitComplete, opts.Elicited
 	return s
 }
 
-// whole returns a tool call with what earlier updates told about it. When that
-// was too much to keep, its arguments are some that no rule understands, so that
-// none takes a part of them for all.
-func (s *Services) whole(id acp.SessionID, u *acp.ToolCallUpdate) *acp.ToolCallUpdate {
-	st := s.sessions.Get(id)
-	if st == nil {
-		return u
+// merge completes a tool call with what earlier updates said about it.
+func (s *Services) merge(id acp.SessionID, u *acp.ToolCallUpdate) (call *acp.ToolCallUpdate, whole bool) {
+	if st := s.sessions.Get(id); st != nil {
+		return st.Merge(u)
 	}
-	merged := *st.Merge(u)
-	if c := st.ToolCall(u.ToolCallID); c != nil && c.Truncated {
-		merged.Content, merged.Locations, merged.RawInput = nil, nil, json.RawMessage("0")
-	}
-	return &merged
+	return u, true
 }
 
 // Capabilities says what is offered, for the initialize request.

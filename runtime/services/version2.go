@@ -123,7 +123,8 @@ func (v *V2) toolCall(id acp.SessionID, u *v2.ToolCallUpdate) acp.ToolCallUpdate
 		st = history.New(id, history.Limits{Bytes: math.MaxInt}) // nobody opened it; the question counts all the same
 	}
 	st.ApplyV2(u)
-	call := *st.Merge(&acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(u.ToolCallID)})
+	merged, _ := st.Merge(&acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(u.ToolCallID)})
+	call := *merged
 	call.Locations = slices.Clip(call.Locations)
 	for _, c := range call.Content {
 		d, ok := history.DiffV2(c)

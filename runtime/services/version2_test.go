@@ -253,7 +253,7 @@ func TestRulesDoNotTrustPartsOfAToolCall(t *testing.T) {
 	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindEdit, Path: "/w/**"}))
 	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindRead}))
 	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindExecute}))
-	for kind, want := range map[string]string{"edit": "cancelled", "read": "a", "execute": "cancelled"} {
+	for kind, want := range map[string]string{"edit": "cancelled", "read": "cancelled", "execute": "cancelled"} {
 		b := newBench2(t, Options{Policy: policy, Limits: history.Limits{Bytes: 10_000}})
 		got := b.ask(t, "s", `{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"`+kind+`","locations":[{"path":"/w/a"}],"content":[{"type":"diff","changes":[{"operation":"add","path":"/etc/b"}]},{"type":"content","content":{"type":"text","text":"`+strings.Repeat("x", 9000)+`"}}]}}`)
 		if got != want || !b.State("s").ToolCall("c").Truncated {
