@@ -194,4 +194,9 @@ func TestTheProtocolValueKnowsItsMethods(t *testing.T) {
 	if _, ok := SessionOf(json.RawMessage(`[]`)); ok {
 		t.Error("a list has a session")
 	}
+	for text, want := range map[string]string{`{"sessionId":"s"}`: "s", `{"x":{"sessionId":"s"}}`: "", `[]`: "", "": ""} {
+		if got := SessionParams(Raw(text)).Session(); got != want {
+			t.Errorf("%s: session %q, want %q", text, got, want)
+		}
+	}
 }

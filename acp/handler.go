@@ -70,12 +70,26 @@ func HandleExtNotification(ctx context.Context, h any, method string, params jso
 	return x.ExtNotification(ctx, method, params)
 }
 
+// SessionParams are params that name a session: Raw, and those of each method
+// with Method.Session, except elicitation/create, where only one variant has a
+// session. Session returns "" when the params name none.
+type SessionParams interface {
+	Appender
+	Session() string
+}
+
 // Raw is JSON text as params or result, for methods without types of their own.
 // Nil is null.
 type Raw json.RawMessage
 
 // AppendJSON appends the text.
 func (r Raw) AppendJSON(b []byte) []byte { return jx.AppendRaw(b, r) }
+
+// Session returns the sessionId of the text, "" when there is none.
+func (r Raw) Session() string {
+	id, _ := SessionOf(json.RawMessage(r))
+	return id
+}
 
 // UnmarshalJSON keeps a copy of the text. It fails when an object in it has a
 // member twice, because readers differ in which of the two they take.

@@ -100,6 +100,11 @@ type WriteTextFileRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *WriteTextFileRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ReadTextFileRequest: a request for the text of a file, unsaved editor changes included.
 // Needs the client capability `fs.readTextFile`.
 //
@@ -119,6 +124,11 @@ type ReadTextFileRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *ReadTextFileRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // RequestPermissionRequest: a request that the user decide whether a tool call may go ahead.
 // The client must answer, with a cancelled outcome if the turn is cancelled.
 //
@@ -134,6 +144,11 @@ type RequestPermissionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *RequestPermissionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // ToolCallUpdate: a change of a known tool call. Only what changed is present; lists are
@@ -443,6 +458,11 @@ type CreateTerminalRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *CreateTerminalRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // EnvVariable: one environment variable for a process to be started.
 //
 // Part of session/load, session/new, session/resume and terminal/create, in both directions.
@@ -472,6 +492,11 @@ type TerminalOutputRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *TerminalOutputRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ReleaseTerminalRequest: a request to free a terminal. A running command is stopped, and the
 // id becomes invalid.
 //
@@ -485,6 +510,11 @@ type ReleaseTerminalRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *ReleaseTerminalRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // WaitForTerminalExitRequest: a request that is answered when the command of a terminal ends.
@@ -501,6 +531,11 @@ type WaitForTerminalExitRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *WaitForTerminalExitRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // KillTerminalRequest: a request to stop the command of a terminal. The terminal and its
 // output stay until released.
 //
@@ -514,6 +549,11 @@ type KillTerminalRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *KillTerminalRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
@@ -1366,6 +1406,11 @@ type SessionNotification struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *SessionNotification) Session() string {
+	return string(v.SessionID)
+}
+
 // SessionUpdateOther is a SessionUpdate whose sessionUpdate this version does not know. It is
 // kept and written back as received.
 //
@@ -1963,6 +2008,11 @@ type LoadSessionRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *LoadSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ListSessionsRequest: a request for the sessions the agent knows, page by page. Needs the
 // `list` session capability.
 //
@@ -1992,6 +2042,11 @@ type DeleteSessionRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *DeleteSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ResumeSessionRequest: a request to go on with a session without replaying its history. Needs
 // the `resume` session capability.
 //
@@ -2012,6 +2067,11 @@ type ResumeSessionRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *ResumeSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // CloseSessionRequest: a request to end an active session: the agent stops its work and frees
 // what it holds. Needs the `close` session capability.
 //
@@ -2023,6 +2083,11 @@ type CloseSessionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *CloseSessionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // SetSessionModeRequest: a request to switch the mode of a session.
@@ -2039,6 +2104,11 @@ type SetSessionModeRequest struct {
 	Extra Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *SetSessionModeRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -2051,6 +2121,11 @@ type SetSessionConfigOptionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
+}
+
+// Session returns SessionID.
+func (v *SetSessionConfigOptionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
@@ -2091,6 +2166,11 @@ type PromptRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *PromptRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // WriteTextFileResponse: the answer to `fs/write_text_file`: the file holds the new text.
@@ -2317,6 +2397,11 @@ type CancelNotification struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *CancelNotification) Session() string {
+	return string(v.SessionID)
 }
 
 // CancelRequestNotification: a notice that the sender no longer wants the answer to a request.

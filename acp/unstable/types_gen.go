@@ -143,6 +143,11 @@ type WriteTextFileRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *WriteTextFileRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ReadTextFileRequest: a request for the text of a file, unsaved editor changes included.
 // Needs the client capability `fs.readTextFile`.
 //
@@ -162,6 +167,11 @@ type ReadTextFileRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *ReadTextFileRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // RequestPermissionRequest: a request that the user decide whether a tool call may go ahead.
 // The client must answer, with a cancelled outcome if the turn is cancelled.
 //
@@ -177,6 +187,11 @@ type RequestPermissionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *RequestPermissionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // ToolCallUpdate: a change of a known tool call. Only what changed is present; lists are
@@ -486,6 +501,11 @@ type CreateTerminalRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *CreateTerminalRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // EnvVariable: one environment variable for a process to be started.
 //
 // Part of 5 methods, in both directions.
@@ -515,6 +535,11 @@ type TerminalOutputRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *TerminalOutputRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ReleaseTerminalRequest: a request to free a terminal. A running command is stopped, and the
 // id becomes invalid.
 //
@@ -528,6 +553,11 @@ type ReleaseTerminalRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *ReleaseTerminalRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // WaitForTerminalExitRequest: a request that is answered when the command of a terminal ends.
@@ -544,6 +574,11 @@ type WaitForTerminalExitRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *WaitForTerminalExitRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // KillTerminalRequest: a request to stop the command of a terminal. The terminal and its
 // output stay until released.
 //
@@ -557,6 +592,11 @@ type KillTerminalRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *KillTerminalRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
@@ -1759,6 +1799,11 @@ type SessionNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *SessionNotification) Session() string {
+	return string(v.SessionID)
+}
+
 // SessionUpdateOther is a SessionUpdate whose sessionUpdate this version does not know. It is
 // kept and written back as received.
 //
@@ -2834,6 +2879,11 @@ type LoadSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *LoadSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ListSessionsRequest: a request for the sessions the agent knows, page by page. Needs the
 // `list` session capability.
 //
@@ -2865,6 +2915,11 @@ type DeleteSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *DeleteSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ForkSessionRequest: a request to copy a session into a new one that goes its own way from
 // here. Needs the `fork` session capability.
 //
@@ -2888,6 +2943,11 @@ type ForkSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *ForkSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ArchiveSessionRequest: a request to hide a session from plain lists. An active one is closed
 // first; history is kept. Needs the `archive` session capability.
 //
@@ -2899,6 +2959,11 @@ type ArchiveSessionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *ArchiveSessionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // UnarchiveSessionRequest: a request to list a session again. It is not reopened. Needs the
@@ -2914,6 +2979,11 @@ type UnarchiveSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *UnarchiveSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // SessionStatusRequest: a request to tell whether a session is in memory, without touching it.
 // Needs the `status` session capability.
 //
@@ -2925,6 +2995,11 @@ type SessionStatusRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *SessionStatusRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // SetSessionTitleRequest: a request to give a session a title of the user's choice; the agent
@@ -2941,6 +3016,11 @@ type SetSessionTitleRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *SetSessionTitleRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // ResumeSessionRequest: a request to go on with a session without replaying its history. Needs
@@ -2966,6 +3046,11 @@ type ResumeSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *ResumeSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // CloseSessionRequest: a request to end an active session: the agent stops its work and frees
 // what it holds. Needs the `close` session capability.
 //
@@ -2977,6 +3062,11 @@ type CloseSessionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *CloseSessionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // SetSessionModeRequest: a request to switch the mode of a session.
@@ -2993,6 +3083,11 @@ type SetSessionModeRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *SetSessionModeRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -3005,6 +3100,11 @@ type SetSessionConfigOptionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
+}
+
+// Session returns SessionID.
+func (v *SetSessionConfigOptionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
@@ -3045,6 +3145,11 @@ type PromptRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *PromptRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // WriteTextFileResponse: the answer to `fs/write_text_file`: the file holds the new text.
@@ -3315,6 +3420,11 @@ type CancelNotification struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *CancelNotification) Session() string {
+	return string(v.SessionID)
 }
 
 // MessageMCPNotification: an MCP notification that belongs to an open MCP request, sent by the

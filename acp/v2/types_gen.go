@@ -132,6 +132,11 @@ type RequestPermissionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *RequestPermissionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // RequestPermissionSubjectOther is a RequestPermissionSubject whose type this version does not
 // know. It is kept and written back as received.
 //
@@ -1546,6 +1551,11 @@ type UpdateSessionNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *UpdateSessionNotification) Session() string {
+	return string(v.SessionID)
+}
+
 // SessionUpdateOther is a SessionUpdate whose sessionUpdate this version does not know. It is
 // kept and written back as received.
 //
@@ -2400,6 +2410,11 @@ type DeleteSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *DeleteSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ResumeSessionRequest: a request to reopen a session, with or without a replay of its
 // history.
 //
@@ -2422,6 +2437,11 @@ type ResumeSessionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *ResumeSessionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // ReplayFromOther is a ReplayFrom whose type this version does not know. It is kept and
@@ -2461,6 +2481,11 @@ type CloseSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *CloseSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // CancelToolCallRequest: a request to cancel one tool call that allows it. If it does not, or
 // is unknown or over, the agent answers with error -32602.
 //
@@ -2474,6 +2499,11 @@ type CancelToolCallRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *CancelToolCallRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // CancelTerminalRequest: a request to stop the command of one terminal that allows it. If it
@@ -2491,6 +2521,11 @@ type CancelTerminalRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *CancelTerminalRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -2504,6 +2539,11 @@ type SetSessionConfigOptionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
+}
+
+// Session returns SessionID.
+func (v *SetSessionConfigOptionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // SetSessionConfigOptionRequestID: chooses a value by its name in `value`.
@@ -2561,6 +2601,11 @@ type PromptRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *PromptRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // RequestPermissionResponse: the answer to a permission request.
@@ -2682,6 +2727,11 @@ type CancelSessionNotification struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *CancelSessionNotification) Session() string {
+	return string(v.SessionID)
 }
 
 // CancelRequestNotification: a notice that the sender no longer wants the answer to a request.

@@ -36,6 +36,7 @@ func (k *kit) testProtocol(t *testing.T) {
 					t.Errorf("%s %s: %v", m.Name, def, err)
 					break
 				}
+				k.testSession(t, m, def, enc)
 				if at, differ := difference(parse(string(enc.AppendJSON(nil))), parse(string(print(v.want)))); differ {
 					t.Errorf("%s %s: differs at /%s", m.Name, def, strings.Join(at, "/"))
 				}
@@ -49,6 +50,24 @@ func (k *kit) testProtocol(t *testing.T) {
 		if m := k.doc.Def(def).Get("x-method").Text(); m != "" && !seen[m] {
 			t.Errorf("%s of %s is missing in the method table", m, def)
 		}
+	}
+}
+
+// testSession wants params that have a sessionId to name it, and nothing else to.
+func (k *kit) testSession(t *testing.T, m Method, def string, params interface{ AppendJSON([]byte) []byte }) {
+	has := kindOf(def) != Result && k.doc.Def(def).Get("properties").Get("sessionId") != nil
+	named, names := params.(interface{ Session() string })
+	if has && !m.Session || names != has {
+		t.Fatalf("%s %s: sessionId %v, in the method table %v, names its session %v", m.Name, def, has, m.Session, names)
+	}
+	if !has {
+		return
+	}
+	var want struct {
+		SessionID string `json:"sessionId"`
+	}
+	if err := json.Unmarshal(params.AppendJSON(nil), &want); err != nil || named.Session() != want.SessionID {
+		t.Fatalf("%s %s: session %q, want %q (%v)", m.Name, def, named.Session(), want.SessionID, err)
 	}
 }
 

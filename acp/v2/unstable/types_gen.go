@@ -163,6 +163,11 @@ type RequestPermissionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *RequestPermissionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // RequestPermissionSubjectOther is a RequestPermissionSubject whose type this version does not
 // know. It is kept and written back as received.
 //
@@ -2149,6 +2154,11 @@ type UpdateSessionNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *UpdateSessionNotification) Session() string {
+	return string(v.SessionID)
+}
+
 // SessionUpdateOther is a SessionUpdate whose sessionUpdate this version does not know. It is
 // kept and written back as received.
 //
@@ -3079,6 +3089,11 @@ type DeleteSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *DeleteSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ForkSessionRequest: a request to copy a session into a new one that goes its own way from
 // here. Needs the `fork` session capability.
 //
@@ -3102,6 +3117,11 @@ type ForkSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *ForkSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // ArchiveSessionRequest: a request to hide a session from plain lists. An active one is closed
 // first; history is kept. Needs the `archive` session capability.
 //
@@ -3113,6 +3133,11 @@ type ArchiveSessionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *ArchiveSessionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // UnarchiveSessionRequest: a request to list a session again. It is not reopened. Needs the
@@ -3128,6 +3153,11 @@ type UnarchiveSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *UnarchiveSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // SessionStatusRequest: a request to tell whether a session is in memory, without touching it.
 // Needs the `status` session capability.
 //
@@ -3139,6 +3169,11 @@ type SessionStatusRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *SessionStatusRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // SetSessionTitleRequest: a request to give a session a title of the user's choice; the agent
@@ -3155,6 +3190,11 @@ type SetSessionTitleRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *SetSessionTitleRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // ResumeSessionRequest: a request to reopen a session, with or without a replay of its
@@ -3182,6 +3222,11 @@ type ResumeSessionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *ResumeSessionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // ReplayFromOther is a ReplayFrom whose type this version does not know. It is kept and
@@ -3221,6 +3266,11 @@ type CloseSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *CloseSessionRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // CancelToolCallRequest: a request to cancel one tool call that allows it. If it does not, or
 // is unknown or over, the agent answers with error -32602.
 //
@@ -3234,6 +3284,11 @@ type CancelToolCallRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *CancelToolCallRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // CancelTerminalRequest: a request to stop the command of one terminal that allows it. If it
@@ -3251,6 +3306,11 @@ type CancelTerminalRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
+// Session returns SessionID.
+func (v *CancelTerminalRequest) Session() string {
+	return string(v.SessionID)
+}
+
 // SetSessionConfigOptionRequest: a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -3264,6 +3324,11 @@ type SetSessionConfigOptionRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
+}
+
+// Session returns SessionID.
+func (v *SetSessionConfigOptionRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // SetSessionConfigOptionRequestID: chooses a value by its name in `value`.
@@ -3321,6 +3386,11 @@ type PromptRequest struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *PromptRequest) Session() string {
+	return string(v.SessionID)
 }
 
 // RequestPermissionResponse: the answer to a permission request.
@@ -3486,6 +3556,11 @@ type CancelSessionNotification struct {
 	Meta json.RawMessage `json:"_meta,omitzero"`
 	// Extra holds members this version does not know.
 	Extra acp.Extra `json:"-"`
+}
+
+// Session returns SessionID.
+func (v *CancelSessionNotification) Session() string {
+	return string(v.SessionID)
 }
 
 // MessageMCPNotification: an MCP notification that belongs to an open MCP request, sent by the

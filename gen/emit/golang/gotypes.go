@@ -1,6 +1,8 @@
 package golang
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/hermes-nvim/hermes/gen/ir"
@@ -112,6 +114,7 @@ func (g *gen) structs(f func(s structType)) {
 			if t.Union != nil {
 				s.union, s.variants = t.Union, g.unionName(t)
 			}
+			s.session = g.sessionOf(t)
 			f(s)
 		}
 		if t.Union == nil {
@@ -157,6 +160,19 @@ type structType struct {
 	unionName string    // the interface it keeps them for
 	unknown   bool      // no schema declares such variants, so they break a rule
 	any       bool      // any JSON value
+	session   *ir.Field // of params: the member that names the session; nil when there is none
+}
+
+// sessionOf returns the member of t that names a session, if t is the params of
+// a method.
+func (g *gen) sessionOf(t *ir.Type) *ir.Field {
+	isParams := slices.ContainsFunc(g.Spec.Methods, func(m *ir.Method) bool {
+		return m.Session && (m.Request == t.Name || m.Notification == t.Name)
+	})
+	if i := slices.IndexFunc(t.Fields, func(f *ir.Field) bool { return f.Wire == "sessionId" }); isParams && i >= 0 {
+		return t.Fields[i]
+	}
+	return nil
 }
 
 // extra is the field that keeps undeclared members, empty when a flattened

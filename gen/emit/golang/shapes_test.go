@@ -165,6 +165,11 @@ func TestNamesThatCollideStopAndSayWhatToEdit(t *testing.T) {
 		"a definition and a constructor": {`"A":{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]},"NewA":` + object(""), "NewA and A, as its constructor, would both be called NewA" + choose},
 		"two members":                    {`"A":` + object(`"fooBar":{"type":"string"},"foo_bar":{"type":"string"}`), `A: the member "fooBar" and the member "foo_bar" would both be called FooBar` + tell},
 		"a member and what is always":    {`"A":` + object(`"extra":{"type":"string"}`), `A: the field that every such type has and the member "extra" would both be called Extra` + tell},
+		"a member and the session": {
+			`"A":{"type":"object","properties":{"sessionId":{"type":"string"},"session":{"type":"string"}},"x-method":"a","x-side":"client"},
+			"AgentNotification":{"type":"object","properties":{"params":{"anyOf":[{"allOf":[{"$ref":"#/$defs/A"}]}]}},"x-docs-ignore":true}`,
+			`A: the method that returns the session and the member "session" would both be called Session` + tell,
+		},
 	} {
 		_, err := generate(t, "collision.json", []byte(`{"$defs":{`+test.defs+`}}`), ir.Overlay{})
 		if err == nil || !strings.Contains(err.Error(), test.want) {

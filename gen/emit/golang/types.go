@@ -54,6 +54,8 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 			other := "the member " + quoteDoc(w)
 			if n == s.extra() || s.union != nil && n == "Variant" {
 				dup, other = true, "the field that every such type has"
+			} else if s.session != nil && n == "Session" {
+				dup, other = true, "the method that returns the session"
 			}
 			if dup || n == "" {
 				g.claims.errs = append(g.claims.errs, fmt.Sprintf("%s: %s and the member %q would both be called %s; tell them apart in fieldName, gen/emit/golang/names.go", s.name, other, m.Wire, n))
@@ -82,6 +84,9 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 			b.Id("Extra").Add(g.hand("Extra")).Tag(map[string]string{"json": "-"})
 		}
 	})
+	if s.session != nil {
+		g.sessionMethod(f, s)
+	}
 	encoded := 0
 	for _, m := range s.fields {
 		if m.Encoding == "base64" {
@@ -103,6 +108,18 @@ func selector(u *ir.Union) string {
 		keys = append(keys, quoteDoc(strings.Join(v.Keys, ", ")))
 	}
 	return "which members are there (" + strings.Join(keys, " or ") + ")"
+}
+
+// sessionMethod emits the accessor by which a connection learns what session
+// params are about. It is a method, so no field may be called so.
+func (g *gen) sessionMethod(f *jen.File, s structType) {
+	x := "v." + fieldName(s.session.Wire)
+	switch g.shapeOf(s.session) {
+	case opt, patch:
+		x += ".V"
+	}
+	comment(f, "Session returns "+fieldName(s.session.Wire)+".")
+	f.Add(method(s.name, "Session").Params().String().Block(jen.Return(rawText("string(" + x + ")"))))
 }
 
 // bytesMethod emits the accessor of a base64 member. The member itself stays a
