@@ -1,9 +1,7 @@
 package host
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -123,18 +121,9 @@ func (c *connection) fault(f rpc.Fault) {
 	}
 }
 
-// tap sees every message: it notes when a prompt is on the wire, and shows the
-// traffic while somebody listens to it.
+// tap shows every message while somebody listens to the traffic.
 func (c *connection) tap(d rpc.Direction, msg []byte) {
 	seq := c.tapped.Add(1)
-	if d == rpc.Outbound && bytes.Contains(msg[:min(len(msg), 64)], []byte(acp.MethodSessionPrompt)) {
-		var m struct{ Params requestFields }
-		if json.Unmarshal(msg, &m) == nil {
-			if s, err := c.session(m.Params.SessionID); err == nil {
-				s.wrote()
-			}
-		}
-	}
 	if !c.host.traffic.Load() || c.host.queue.room(c.ctx) != nil {
 		return
 	}

@@ -53,12 +53,11 @@ type turn struct {
 	params *acp.PromptRequest
 	after  <-chan struct{} // the request that came before it is answered; nil: none; set by begin
 
-	calling  bool          // the agent is being asked; under session.mu
-	dropped  chan struct{} // closed when it was cancelled before that
-	sent     chan struct{} // closed when the prompt is on the wire
-	sentOnce sync.Once
-	over     chan struct{} // closed when the agent is done with it
-	told     chan struct{} // closed when Neovim knows, too
+	calling bool          // the agent is being asked; under session.mu
+	dropped chan struct{} // closed when it was cancelled before that
+	sent    chan struct{} // closed when the prompt is on its way: what is sent from then on comes after it
+	over    chan struct{} // closed when the agent is done with it
+	told    chan struct{} // closed when Neovim knows, too
 }
 
 func newTurn(id string, params *acp.PromptRequest) *turn {
@@ -246,7 +245,12 @@ func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
 	}
 	s.conn.host.start(func() { s.watchSilence(t) })
 	var raw acp.Raw
-	if err := s.conn.call(s.conn.ctx, acp.MethodSessionPrompt, t.params, &raw); err != nil {
+	call, err := s.conn.wire.Start(s.conn.ctx, acp.MethodSessionPrompt, t.params)
+	if err == nil {
+		close(t.sent)
+		err = call.Wait(s.conn.ctx, &raw)
+	}
+	if err := s.conn.failure(acp.MethodSessionPrompt, err); err != nil {
 		return r, err
 	}
 	if err := r.UnmarshalJSON(raw); err != nil {
@@ -273,16 +277,6 @@ func (s *session) atWork() bool {
 		return true
 	default:
 		return false
-	}
-}
-
-// wrote is told that the prompt of the running turn is on the wire.
-func (s *session) wrote() {
-	s.mu.Lock()
-	t := s.turn
-	s.mu.Unlock()
-	if t != nil {
-		t.sentOnce.Do(func() { close(t.sent) })
 	}
 }
 
@@ -314,8 +308,8 @@ func (s *session) cancel() (bool, int) {
 	return true, len(dropped)
 }
 
-// sendCancel tells the agent, not before it has the prompt, and then gives it
-// the answers it waits for.
+// sendCancel cancels the turn, once its prompt is on its way, and then gives the
+// agent the answers it waits for.
 func (s *session) sendCancel(t *turn) {
 	c := s.conn
 	select {
@@ -408,10 +402,14 @@ func (c *connection) session(id acp.SessionID) (*session, error) {
 	return nil, &opError{Kind: "unknown_session", Message: fmt.Sprintf("agent %q has no session %q", c.name, id)}
 }
 
-// call is a request to the agent whose failure names the agent's end when
-// that is the reason.
+// call sends a request to the agent.
 func (c *connection) call(ctx context.Context, method string, params acp.Appender, raw *acp.Raw) error {
-	err := c.wire.Call(ctx, method, params, raw)
+	return c.failure(method, c.wire.Call(ctx, method, params, raw))
+}
+
+// failure returns the error of a request to the agent. It names the agent's end
+// when that is the reason.
+func (c *connection) failure(method string, err error) error {
 	var answered *acp.Error
 	if err == nil || errors.As(err, &answered) {
 		return c.needsLogin(err)

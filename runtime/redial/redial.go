@@ -422,6 +422,35 @@ func (c *Client) Call(ctx context.Context, method string, params acp.Appender, r
 	return err
 }
 
+// Start queues a request on the current connection, as rpc.Conn.Start does. The
+// caller must Wait for the answer.
+func (c *Client) Start(ctx context.Context, method string, params acp.Appender) (*Call, error) {
+	conn, err := c.current(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	finish := c.begin(method, params)
+	call, err := conn.Start(ctx, method, params)
+	if err != nil {
+		finish(nil, err)
+		return nil, err
+	}
+	return &Call{call, finish}, nil
+}
+
+// Call is a request that was started.
+type Call struct {
+	call   *rpc.Call
+	finish func(json.Unmarshaler, error)
+}
+
+// Wait is rpc.Call.Wait.
+func (k *Call) Wait(ctx context.Context, result json.Unmarshaler) error {
+	err := k.call.Wait(ctx, result)
+	k.finish(result, err)
+	return err
+}
+
 // Notify implements acp.Caller.
 func (c *Client) Notify(ctx context.Context, method string, params acp.Appender) error {
 	conn, err := c.current(ctx, method)

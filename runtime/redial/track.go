@@ -28,13 +28,13 @@ const maxEarly = 64
 func (c *Client) begin(method string, params acp.Appender) (finish func(json.Unmarshaler, error)) {
 	switch method {
 	case acp.MethodSessionPrompt:
-		return c.beginTurn(idOf(params))
+		return c.beginTurn(sessionOf(params))
 	case acp.MethodSessionNew, acp.MethodSessionLoad, acp.MethodSessionResume, "session/fork":
 		return c.beginSession(method, params)
 	case acp.MethodSessionClose, acp.MethodSessionDelete:
 		return func(_ json.Unmarshaler, err error) {
 			if err == nil {
-				c.forget(idOf(params))
+				c.forget(sessionOf(params))
 			}
 		}
 	}
@@ -74,10 +74,10 @@ func (c *Client) beginSession(method string, params acp.Appender) (finish func(j
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if err == nil {
-			id := idOf(params)
+			id := sessionOf(params)
 			if method == acp.MethodSessionNew || method == "session/fork" {
 				answer, _ := result.(acp.Appender)
-				id = idOf(answer)
+				id = sessionOf(answer)
 			}
 			if id != "" {
 				c.sessions[id] = &session{setup: setup(params), working: c.early[id]}
@@ -105,13 +105,16 @@ func setup(params acp.Appender) acp.Extra {
 	return kept
 }
 
-// idOf returns the session that params or a result name, "" when there is none.
-func idOf(v acp.Appender) acp.SessionID {
-	if v == nil {
+// sessionOf returns the session that params or a result name, "" when there is
+// none.
+func sessionOf(v acp.Appender) acp.SessionID {
+	switch v := v.(type) {
+	case nil:
 		return ""
+	case acp.SessionParams:
+		return acp.SessionID(v.Session())
 	}
-	id, _ := acp.SessionOf(v.AppendJSON(nil))
-	return acp.SessionID(id)
+	return acp.SessionID(acp.Raw(v.AppendJSON(nil)).Session())
 }
 
 // watch hears what the sessions of version 2 report of their work.

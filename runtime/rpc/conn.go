@@ -81,7 +81,7 @@ type Conn struct {
 	lanes   map[string]*lane
 	sweepAt int
 	methods map[string]string
-	parked  []*call // calls that fail after what is queued; read after readDone
+	parked  []*Call // calls that fail after what is queued; read after readDone
 
 	endOnce   sync.Once
 	closeOnce sync.Once
@@ -214,7 +214,7 @@ func (c *Conn) orderly() bool {
 	}
 }
 
-func (c *Conn) parkedCalls() []*call {
+func (c *Conn) parkedCalls() []*Call {
 	select {
 	case <-c.readDone:
 		return c.parked
@@ -233,66 +233,55 @@ func wait(done <-chan struct{}, limit time.Duration) {
 }
 
 // Call sends a request and decodes the answer into result, which may be nil
-// when the answer does not matter. An error answer of the peer is returned as
-// *acp.Error, everything else that can go wrong is not: *ClosedError,
-// *InvalidError, *TooLargeError, *TooDeepError, *MalformedError, *ResultError,
-// *BacklogError, *TimeoutError, or the error of ctx. When ctx ends Call returns at once and the
-// peer is sent $/cancel_request; so it does when the answer to initialize or
-// session/new takes longer than Limits says and ctx has no deadline of its own.
+// when the answer does not matter. It is Start and Wait in one step. When ctx
+// has no deadline of its own, Limits.Initialize and Limits.NewSession apply
+// (*TimeoutError).
 //
 // See https://agentclientprotocol.com/protocol/overview.
 func (c *Conn) Call(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("%s: %w", method, err)
-	}
 	if limit := c.lim.patience(ctx, method); limit > 0 {
 		return c.callWithin(ctx, limit, method, params, result)
 	}
-	k := &call{id: c.calls.newID(), method: method, from: c.origin(ctx), done: make(chan reply, 1)}
-	buf := newBuffer()
-	var at int
-	var err error
-	buf.b, at, err = appendMessage(buf.b, k.id, method, params)
-	if err == nil {
-		err = c.lim.sendable(buf.b, at)
-	}
+	k, err := c.Start(ctx, method, params)
 	if err != nil {
-		buf.free()
-		return fmt.Errorf("%s: %w", method, err)
+		return err
 	}
-	k.session = sessionOf(buf.b[at:])
+	return k.Wait(ctx, result)
+}
+
+// Start queues a request; Wait of the Call returns the answer. A
+// session/cancel that is sent after Start has returned reaches the peer after
+// the request. ctx bounds the wait for room in the queue. The error is one of
+// *ClosedError, *InvalidError, *TooLargeError, *TooDeepError, or the error of
+// ctx.
+func (c *Conn) Start(ctx context.Context, method string, params acp.Appender) (*Call, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", method, err)
+	}
+	k := &Call{c: c, id: c.calls.newID(), method: method, from: c.origin(ctx), done: make(chan reply, 1)}
+	buf, at, err := c.encode(k.id, method, params)
+	if err != nil {
+		return nil, err
+	}
+	k.session = sessionOf(params, buf.b[at:])
 	if err := c.calls.add(k); err != nil {
 		buf.free()
-		return err
+		return nil, err
 	}
 	if k.from != outside {
 		c.flow.enter()
 		defer c.flow.leave()
 	}
 	if err := c.out.put(ctx, c.ending, outgoing{buf: buf, id: k.id, session: k.session}); err != nil {
-		if !c.calls.remove(k) {
-			return c.settle(k, <-k.done, result) // the end of the connection was first
+		switch {
+		case !c.calls.remove(k): // the end of the connection was first: Wait returns it
+			return k, nil
+		case errors.Is(err, errOutboxClosed):
+			return nil, k.closed(c.reason())
 		}
-		if errors.Is(err, errOutboxClosed) {
-			return k.closed(c.reason())
-		}
-		return fmt.Errorf("%s: %w", method, err)
+		return nil, fmt.Errorf("%s: %w", method, err)
 	}
-	select {
-	case r := <-k.done:
-		return c.settle(k, r, result)
-	case <-ctx.Done():
-	}
-	if !c.calls.giveUp(k) {
-		select {
-		case r := <-k.done:
-			return c.settle(k, r, result)
-		default: // its answer is behind notifications that are still being handled
-		}
-		return fmt.Errorf("%s: %w", method, ctx.Err())
-	}
-	c.sendCancel(k.id)
-	return fmt.Errorf("%s: %w", method, ctx.Err())
+	return k, nil
 }
 
 // reason returns why the connection ended, or that it is about to.
@@ -305,48 +294,16 @@ func (c *Conn) reason() error {
 	}
 }
 
-// settle turns the answer to k into what Call returns.
-func (c *Conn) settle(k *call, r reply, result json.Unmarshaler) error {
-	defer r.buf.free()
-	switch {
-	case r.local != nil:
-		return r.local
-	case r.err != nil:
-		e := new(acp.Error)
-		if err := e.UnmarshalJSON(r.err); err != nil {
-			return &MalformedError{Method: k.method, Reason: err.Error()}
-		}
-		return e
-	case result == nil:
-		return nil
-	}
-	err := result.UnmarshalJSON(r.result)
-	if err != nil && string(r.result) == "null" {
-		err = result.UnmarshalJSON([]byte("{}")) // agents answer null where an object without members is due
-	}
-	if err != nil {
-		return &ResultError{Method: k.method, Err: err}
-	}
-	return nil
-}
-
 // Notify sends a notification. It returns when the notification is queued; ctx
 // bounds the wait for room in the queue and nothing else, so that last updates
 // can be sent with a context that was cancelled. session/cancel never waits.
 func (c *Conn) Notify(ctx context.Context, method string, params acp.Appender) error {
-	buf := newBuffer()
-	var at int
-	var err error
-	buf.b, at, err = appendMessage(buf.b, 0, method, params)
-	if err == nil {
-		err = c.lim.sendable(buf.b, at)
-	}
+	buf, at, err := c.encode(0, method, params)
 	if err != nil {
-		buf.free()
-		return fmt.Errorf("%s: %w", method, err)
+		return err
 	}
 	if method == acp.MethodSessionCancel {
-		session := sessionOf(buf.b[at:])
+		session := sessionOf(params, buf.b[at:])
 		err = c.out.urgent(outgoing{buf: buf}, func(m *outgoing) bool { return m.id != 0 && m.session == session })
 	} else {
 		err = c.out.put(ctx, c.ending, outgoing{buf: buf})
@@ -365,6 +322,30 @@ func (c *Conn) sendCancel(id int64) {
 	buf := newBuffer()
 	buf.b, _, _ = appendMessage(buf.b, 0, acp.MethodCancelRequest, &acp.CancelRequestNotification{RequestID: acp.NumberID(id)})
 	c.out.urgent(outgoing{buf: buf}, func(m *outgoing) bool { return m.id == id })
+}
+
+// encode returns the text of a request, or of a notification when id is 0, and
+// where its params begin.
+func (c *Conn) encode(id int64, method string, params acp.Appender) (buf *buffer, at int, err error) {
+	buf = newBuffer()
+	buf.b, at, err = appendMessage(buf.b, id, method, params)
+	if err == nil {
+		err = c.lim.sendable(buf.b, at)
+	}
+	if err != nil {
+		buf.free()
+		return nil, 0, fmt.Errorf("%s: %w", method, err)
+	}
+	return buf, at, nil
+}
+
+// sessionOf returns the session that params name. Only the text of types that
+// cannot tell is looked at.
+func sessionOf(params acp.Appender, text []byte) string {
+	if p, ok := params.(acp.SessionParams); ok {
+		return p.Session()
+	}
+	return acp.Raw(text).Session()
 }
 
 // appendMessage appends a request, or a notification when id is 0, and returns

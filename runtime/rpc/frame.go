@@ -220,19 +220,6 @@ func smallInt(raw []byte) (n int64, ok bool) {
 	return n, true
 }
 
-// anyDepth is for text of our own.
-var anyDepth = &Limits{Depth: math.MaxInt, ID: math.MaxInt}
-
-// sessionOf returns the sessionId among the top-level members of params, ""
-// when there is none.
-func sessionOf(params []byte) string {
-	f := frame{scan: scanner{b: params, lim: anyDepth}}
-	if f.scan.peek() == '{' {
-		f.scan.members(1, &f)
-	}
-	return string(f.session)
-}
-
 // peekFrame reads what the beginning of a message tells of its envelope.
 func peekFrame(head []byte, lim *Limits) *frame {
 	f := &frame{scan: scanner{b: head, lim: lim}}

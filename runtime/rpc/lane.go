@@ -24,7 +24,7 @@ type lane struct {
 // step is one element of a lane: an answer when call is set, a request when req
 // is set, else a notification.
 type step struct {
-	call   *call
+	call   *Call
 	next   *lane // where the answer waits after this lane, if anywhere
 	req    *request
 	buf    *buffer

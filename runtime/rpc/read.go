@@ -101,7 +101,7 @@ func (c *Conn) unreadable(msg []byte, err error, last bool) {
 func (c *Conn) malformed(f *frame, msg []byte) {
 	err := &MalformedError{Reason: f.problem}
 	isAnswer := f.method == nil && (f.result != nil || f.err != nil || f.id != nil)
-	var k *call
+	var k *Call
 	if isAnswer {
 		if k = c.claimed(f); k != nil {
 			err.Method = k.method
@@ -121,7 +121,7 @@ func (c *Conn) malformed(f *frame, msg []byte) {
 }
 
 // claimed takes out the call a malformed answer belongs to, if any.
-func (c *Conn) claimed(f *frame) *call {
+func (c *Conn) claimed(f *frame) *Call {
 	n, ok := number(f)
 	if !ok {
 		return nil
@@ -180,7 +180,7 @@ func number(f *frame) (int64, bool) {
 // answer delivers r behind the notifications of the session the call was about
 // and of the one its result names, such as a new one. Calls of notification
 // handlers do not wait, their own lane may stand still for them.
-func (c *Conn) answer(k *call, r reply, named []byte) {
+func (c *Conn) answer(k *Call, r reply, named []byte) {
 	if k.from == inNotification {
 		k.deliver(r)
 		return

@@ -1,8 +1,13 @@
 package rpc
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"sync"
 	"sync/atomic"
+
+	"github.com/hermes-nvim/hermes/acp"
 )
 
 // origin says where a call was made.
@@ -14,8 +19,9 @@ const (
 	inRequestHandler        // by a request handler
 )
 
-// call is one request to the peer that waits for its answer.
-type call struct {
+// Call is one request to the peer that was started.
+type Call struct {
+	c       *Conn
 	id      int64
 	method  string
 	session string
@@ -33,7 +39,7 @@ type reply struct {
 }
 
 // deliver ends the call. Only the first reply counts.
-func (k *call) deliver(r reply) {
+func (k *Call) deliver(r reply) {
 	select {
 	case k.done <- r:
 	default:
@@ -41,13 +47,66 @@ func (k *call) deliver(r reply) {
 	}
 }
 
-func (k *call) closed(cause error) error { return &ClosedError{Method: k.method, Cause: cause} }
+func (k *Call) closed(cause error) error { return &ClosedError{Method: k.method, Cause: cause} }
+
+// Wait returns the answer, decoded into result, which may be nil when the answer
+// does not matter. It is called once. An error answer of the peer is returned as
+// *acp.Error, everything else that can go wrong is not: *ClosedError,
+// *MalformedError, *ResultError, *TooLargeError, *BacklogError, or the error of
+// ctx. When ctx ends Wait returns at once and the peer is sent $/cancel_request.
+func (k *Call) Wait(ctx context.Context, result json.Unmarshaler) error {
+	c := k.c
+	if k.from != outside {
+		c.flow.enter()
+		defer c.flow.leave()
+	}
+	select {
+	case r := <-k.done:
+		return k.settle(r, result)
+	case <-ctx.Done():
+	}
+	if c.calls.giveUp(k) {
+		c.sendCancel(k.id)
+		return fmt.Errorf("%s: %w", k.method, ctx.Err())
+	}
+	select {
+	case r := <-k.done:
+		return k.settle(r, result)
+	default: // its answer is behind notifications that are still being handled
+		return fmt.Errorf("%s: %w", k.method, ctx.Err())
+	}
+}
+
+// settle turns the answer into what Wait returns.
+func (k *Call) settle(r reply, result json.Unmarshaler) error {
+	defer r.buf.free()
+	switch {
+	case r.local != nil:
+		return r.local
+	case r.err != nil:
+		e := new(acp.Error)
+		if err := e.UnmarshalJSON(r.err); err != nil {
+			return &MalformedError{Method: k.method, Reason: err.Error()}
+		}
+		return e
+	case result == nil:
+		return nil
+	}
+	err := result.UnmarshalJSON(r.result)
+	if err != nil && string(r.result) == "null" {
+		err = result.UnmarshalJSON([]byte("{}")) // agents answer null where an object without members is due
+	}
+	if err != nil {
+		return &ResultError{Method: k.method, Err: err}
+	}
+	return nil
+}
 
 // pending holds the calls that wait for an answer.
 type pending struct {
 	last   atomic.Int64
 	mu     sync.Mutex
-	calls  map[int64]*call
+	calls  map[int64]*Call
 	gaveUp map[int64]struct{} // recent calls whose answers nobody wants
 	forget [1024]int64        // ring of the keys of gaveUp
 	given  int
@@ -55,7 +114,7 @@ type pending struct {
 }
 
 func (p *pending) init() {
-	p.calls = map[int64]*call{}
+	p.calls = map[int64]*Call{}
 	p.gaveUp = map[int64]struct{}{}
 }
 
@@ -63,7 +122,7 @@ func (p *pending) init() {
 func (p *pending) newID() int64 { return p.last.Add(1) }
 
 // add enters a call that is about to be sent.
-func (p *pending) add(k *call) error {
+func (p *pending) add(k *Call) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed != nil {
@@ -74,7 +133,7 @@ func (p *pending) add(k *call) error {
 }
 
 // remove takes k out and reports whether it was still in.
-func (p *pending) remove(k *call) bool {
+func (p *pending) remove(k *Call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls[k.id] != k {
@@ -85,7 +144,7 @@ func (p *pending) remove(k *call) bool {
 }
 
 // giveUp is remove for a call whose answer may still come.
-func (p *pending) giveUp(k *call) bool {
+func (p *pending) giveUp(k *Call) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls[k.id] != k {
@@ -95,7 +154,7 @@ func (p *pending) giveUp(k *call) bool {
 	return true
 }
 
-func (p *pending) abandon(k *call) {
+func (p *pending) abandon(k *Call) {
 	delete(p.calls, k.id)
 	slot := &p.forget[p.given%len(p.forget)]
 	delete(p.gaveUp, *slot)
@@ -106,7 +165,7 @@ func (p *pending) abandon(k *call) {
 
 // claim takes out the call with this id. When there is none, kind says what
 // an answer to it is.
-func (p *pending) claim(id int64) (k *call, kind FaultKind) {
+func (p *pending) claim(id int64) (k *Call, kind FaultKind) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if k = p.calls[id]; k != nil {
@@ -124,13 +183,13 @@ func (p *pending) claim(id int64) (k *call, kind FaultKind) {
 }
 
 // takeAll empties the table for good.
-func (p *pending) takeAll(cause error) []*call {
+func (p *pending) takeAll(cause error) []*Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed == nil {
 		p.closed = cause
 	}
-	all := make([]*call, 0, len(p.calls))
+	all := make([]*Call, 0, len(p.calls))
 	for _, k := range p.calls {
 		all = append(all, k)
 	}
@@ -139,10 +198,10 @@ func (p *pending) takeAll(cause error) []*call {
 }
 
 // takeHandlers gives up the calls that handlers wait in.
-func (p *pending) takeHandlers() []*call {
+func (p *pending) takeHandlers() []*Call {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var taken []*call
+	var taken []*Call
 	for _, k := range p.calls {
 		if k.from != outside {
 			taken = append(taken, k)
