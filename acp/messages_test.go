@@ -247,3 +247,34 @@ func TestRequestIDsKeepTheirKind(t *testing.T) {
 		}
 	}
 }
+
+func TestTheTagOfAVariantIsWhatItIsWrittenWith(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"a"}}`: "agent_message_chunk",
+		`{"content":{"type":"text","text":"a"},"sessionUpdate":"user_message_chunk"}`:  "user_message_chunk",
+		`{"sessionUpdate":"usage_update","used":1,"size":2}`:                           "usage_update",
+		`{"sessionUpdate":"_vendor/\"thing\""}`:                                        `_vendor/"thing"`,
+		`{"sessionUpdate":""}`:                                                         "",
+	} {
+		v, err := DecodeSessionUpdate([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var written struct {
+			Tag string `json:"sessionUpdate"`
+		}
+		if err := json.Unmarshal(AppendSessionUpdate(nil, v), &written); err != nil {
+			t.Fatal(err)
+		}
+		if got := SessionUpdateTag(v); got != want || written.Tag != want {
+			t.Errorf("%s: the tag is %q and %q is written, want %q", text, got, written.Tag, want)
+		}
+	}
+	if tag := AuthMethodTag(new(AuthMethodAgent)); tag != "" {
+		t.Errorf("a variant without a tag has the tag %q", tag)
+	}
+	if tag := SessionUpdateTag(nil); tag != "" {
+		t.Errorf("no variant has the tag %q", tag)
+	}
+}

@@ -34,24 +34,33 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	return x
 }
 
+// ToolCallContentTag returns the type of v, which tells its variant, and "" when there is
+// none.
+func ToolCallContentTag(v ToolCallContent) string {
+	switch v := v.(type) {
+	case *ToolCallContentOther:
+		return v.Tag
+	case *Content:
+		return "content"
+	case *Diff:
+		return "diff"
+	case *Terminal:
+		return "terminal"
+	}
+	return ""
+}
+
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	case *ToolCallContentOther:
 		switch v.Tag {
 		case "content", "diff", "terminal":
 			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *Content:
-		b = append(jx.Comma(b), `"type":"content"`...)
-	case *Diff:
-		b = append(jx.Comma(b), `"type":"diff"`...)
-	case *Terminal:
-		b = append(jx.Comma(b), `"type":"terminal"`...)
-	case nil:
-		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ToolCallContentTag(v))
 	return v.appendMembers(b)
 }
 
@@ -112,28 +121,36 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	return x
 }
 
+// ContentBlockTag returns the type of v, which tells its variant, and "" when there is none.
+func ContentBlockTag(v ContentBlock) string {
+	switch v := v.(type) {
+	case *ContentBlockOther:
+		return v.Tag
+	case *TextContent:
+		return "text"
+	case *ImageContent:
+		return "image"
+	case *AudioContent:
+		return "audio"
+	case *ResourceLink:
+		return "resource_link"
+	case *EmbeddedResource:
+		return "resource"
+	}
+	return ""
+}
+
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	case *ContentBlockOther:
 		switch v.Tag {
 		case "text", "image", "audio", "resource_link", "resource":
 			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *TextContent:
-		b = append(jx.Comma(b), `"type":"text"`...)
-	case *ImageContent:
-		b = append(jx.Comma(b), `"type":"image"`...)
-	case *AudioContent:
-		b = append(jx.Comma(b), `"type":"audio"`...)
-	case *ResourceLink:
-		b = append(jx.Comma(b), `"type":"resource_link"`...)
-	case *EmbeddedResource:
-		b = append(jx.Comma(b), `"type":"resource"`...)
-	case nil:
-		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ContentBlockTag(v))
 	return v.appendMembers(b)
 }
 
@@ -225,22 +242,31 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	return x
 }
 
+// CreateElicitationRequestVariantTag returns the mode of v, which tells its variant, and ""
+// when there is none.
+func CreateElicitationRequestVariantTag(v CreateElicitationRequestVariant) string {
+	switch v := v.(type) {
+	case *CreateElicitationRequestOther:
+		return v.Tag
+	case *ElicitationFormMode:
+		return "form"
+	case *ElicitationURLMode:
+		return "url"
+	}
+	return ""
+}
+
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	case *CreateElicitationRequestOther:
 		switch v.Tag {
 		case "form", "url":
 			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"mode":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *ElicitationFormMode:
-		b = append(jx.Comma(b), `"mode":"form"`...)
-	case *ElicitationURLMode:
-		b = append(jx.Comma(b), `"mode":"url"`...)
-	case nil:
-		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"mode":`...), CreateElicitationRequestVariantTag(v))
 	return v.appendMembers(b)
 }
 
@@ -305,28 +331,37 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	return x
 }
 
+// ElicitationPropertySchemaTag returns the type of v, which tells its variant, and "" when
+// there is none.
+func ElicitationPropertySchemaTag(v ElicitationPropertySchema) string {
+	switch v := v.(type) {
+	case *ElicitationPropertySchemaOther:
+		return v.Tag
+	case *StringPropertySchema:
+		return "string"
+	case *NumberPropertySchema:
+		return "number"
+	case *IntegerPropertySchema:
+		return "integer"
+	case *BooleanPropertySchema:
+		return "boolean"
+	case *MultiSelectPropertySchema:
+		return "array"
+	}
+	return ""
+}
+
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	case *ElicitationPropertySchemaOther:
 		switch v.Tag {
 		case "string", "number", "integer", "boolean", "array":
 			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *StringPropertySchema:
-		b = append(jx.Comma(b), `"type":"string"`...)
-	case *NumberPropertySchema:
-		b = append(jx.Comma(b), `"type":"number"`...)
-	case *IntegerPropertySchema:
-		b = append(jx.Comma(b), `"type":"integer"`...)
-	case *BooleanPropertySchema:
-		b = append(jx.Comma(b), `"type":"boolean"`...)
-	case *MultiSelectPropertySchema:
-		b = append(jx.Comma(b), `"type":"array"`...)
-	case nil:
-		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ElicitationPropertySchemaTag(v))
 	return v.appendMembers(b)
 }
 
@@ -372,19 +407,32 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	return x
 }
 
+// MultiSelectItemsTag returns the type of v, which tells its variant, and "" when there is
+// none.
+func MultiSelectItemsTag(v MultiSelectItems) string {
+	switch v := v.(type) {
+	case *MultiSelectItemsOther:
+		return v.Tag
+	case *StringMultiSelectItems:
+		return "string"
+	}
+	return ""
+}
+
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
 	case *MultiSelectItemsOther:
 		switch v.Tag {
 		case "string":
 			return jx.AppendFault(b, "MultiSelectItemsOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *StringMultiSelectItems:
-		b = append(jx.Comma(b), `"type":"string"`...)
-	case nil:
-		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
+	}
+	if tag := MultiSelectItemsTag(v); tag != "" {
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
 	}
 	return v.appendMembers(b)
 }
@@ -476,12 +524,22 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	return x
 }
 
-func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
+// AuthMethodTag returns the type of v, which tells its variant, and "" when there is none.
+func AuthMethodTag(v AuthMethod) string {
 	switch v.(type) {
 	case *AuthMethodTerminal:
-		b = append(jx.Comma(b), `"type":"terminal"`...)
+		return "terminal"
+	}
+	return ""
+}
+
+func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
+	switch v.(type) {
 	case nil:
 		return jx.AppendFault(b, "AuthMethod is nil: no variant is set")
+	}
+	if tag := AuthMethodTag(v); tag != "" {
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
 	}
 	return v.appendMembers(b)
 }
@@ -530,22 +588,31 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	return x
 }
 
+// SessionConfigOptionVariantTag returns the type of v, which tells its variant, and "" when
+// there is none.
+func SessionConfigOptionVariantTag(v SessionConfigOptionVariant) string {
+	switch v := v.(type) {
+	case *SessionConfigOptionOther:
+		return v.Tag
+	case *SessionConfigSelect:
+		return "select"
+	case *SessionConfigBoolean:
+		return "boolean"
+	}
+	return ""
+}
+
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	case *SessionConfigOptionOther:
 		switch v.Tag {
 		case "select", "boolean":
 			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *SessionConfigSelect:
-		b = append(jx.Comma(b), `"type":"select"`...)
-	case *SessionConfigBoolean:
-		b = append(jx.Comma(b), `"type":"boolean"`...)
-	case nil:
-		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), SessionConfigOptionVariantTag(v))
 	return v.appendMembers(b)
 }
 
@@ -705,46 +772,55 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	return x
 }
 
+// SessionUpdateTag returns the sessionUpdate of v, which tells its variant, and "" when there
+// is none.
+func SessionUpdateTag(v SessionUpdate) string {
+	switch v := v.(type) {
+	case *SessionUpdateOther:
+		return v.Tag
+	case *UserMessageChunk:
+		return "user_message_chunk"
+	case *AgentMessageChunk:
+		return "agent_message_chunk"
+	case *AgentThoughtChunk:
+		return "agent_thought_chunk"
+	case *ToolCall:
+		return "tool_call"
+	case *ToolCallUpdate:
+		return "tool_call_update"
+	case *Plan:
+		return "plan"
+	case *AvailableCommandsUpdate:
+		return "available_commands_update"
+	case *CurrentModeUpdate:
+		return "current_mode_update"
+	case *ConfigOptionUpdate:
+		return "config_option_update"
+	case *SessionInfoUpdate:
+		return "session_info_update"
+	case *UsageUpdate:
+		return "usage_update"
+	case *Notice:
+		return "notice"
+	case *CompactionUpdate:
+		return "compaction_update"
+	case *CompactionSummaryChunk:
+		return "compaction_summary_chunk"
+	}
+	return ""
+}
+
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	case *SessionUpdateOther:
 		switch v.Tag {
 		case "user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk":
 			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"sessionUpdate":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *UserMessageChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"user_message_chunk"`...)
-	case *AgentMessageChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"agent_message_chunk"`...)
-	case *AgentThoughtChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"agent_thought_chunk"`...)
-	case *ToolCall:
-		b = append(jx.Comma(b), `"sessionUpdate":"tool_call"`...)
-	case *ToolCallUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"tool_call_update"`...)
-	case *Plan:
-		b = append(jx.Comma(b), `"sessionUpdate":"plan"`...)
-	case *AvailableCommandsUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"available_commands_update"`...)
-	case *CurrentModeUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"current_mode_update"`...)
-	case *ConfigOptionUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"config_option_update"`...)
-	case *SessionInfoUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"session_info_update"`...)
-	case *UsageUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"usage_update"`...)
-	case *Notice:
-		b = append(jx.Comma(b), `"sessionUpdate":"notice"`...)
-	case *CompactionUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"compaction_update"`...)
-	case *CompactionSummaryChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"compaction_summary_chunk"`...)
-	case nil:
-		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionUpdate":`...), SessionUpdateTag(v))
 	return v.appendMembers(b)
 }
 
@@ -826,14 +902,24 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	return x
 }
 
-func appendMCPServerMembers(b []byte, v MCPServer) []byte {
+// MCPServerTag returns the type of v, which tells its variant, and "" when there is none.
+func MCPServerTag(v MCPServer) string {
 	switch v.(type) {
 	case *MCPServerHTTP:
-		b = append(jx.Comma(b), `"type":"http"`...)
+		return "http"
 	case *MCPServerSSE:
-		b = append(jx.Comma(b), `"type":"sse"`...)
+		return "sse"
+	}
+	return ""
+}
+
+func appendMCPServerMembers(b []byte, v MCPServer) []byte {
+	switch v.(type) {
 	case nil:
 		return jx.AppendFault(b, "MCPServer is nil: no variant is set")
+	}
+	if tag := MCPServerTag(v); tag != "" {
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
 	}
 	return v.appendMembers(b)
 }
@@ -878,12 +964,23 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	return x
 }
 
-func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
+// SetSessionConfigOptionRequestVariantTag returns the type of v, which tells its variant, and
+// "" when there is none.
+func SetSessionConfigOptionRequestVariantTag(v SetSessionConfigOptionRequestVariant) string {
 	switch v.(type) {
 	case *SetSessionConfigOptionRequestBoolean:
-		b = append(jx.Comma(b), `"type":"boolean"`...)
+		return "boolean"
+	}
+	return ""
+}
+
+func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
+	switch v.(type) {
 	case nil:
 		return jx.AppendFault(b, "SetSessionConfigOptionRequestVariant is nil: no variant is set")
+	}
+	if tag := SetSessionConfigOptionRequestVariantTag(v); tag != "" {
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
 	}
 	return v.appendMembers(b)
 }
@@ -914,22 +1011,31 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	return x
 }
 
+// RequestPermissionOutcomeTag returns the outcome of v, which tells its variant, and "" when
+// there is none.
+func RequestPermissionOutcomeTag(v RequestPermissionOutcome) string {
+	switch v := v.(type) {
+	case *RequestPermissionOutcomeOther:
+		return v.Tag
+	case *RequestPermissionOutcomeCancelled:
+		return "cancelled"
+	case *SelectedPermissionOutcome:
+		return "selected"
+	}
+	return ""
+}
+
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	case *RequestPermissionOutcomeOther:
 		switch v.Tag {
 		case "cancelled", "selected":
 			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"outcome":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *RequestPermissionOutcomeCancelled:
-		b = append(jx.Comma(b), `"outcome":"cancelled"`...)
-	case *SelectedPermissionOutcome:
-		b = append(jx.Comma(b), `"outcome":"selected"`...)
-	case nil:
-		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"outcome":`...), RequestPermissionOutcomeTag(v))
 	return v.appendMembers(b)
 }
 
@@ -983,24 +1089,33 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	return x
 }
 
+// CreateElicitationResponseVariantTag returns the action of v, which tells its variant, and ""
+// when there is none.
+func CreateElicitationResponseVariantTag(v CreateElicitationResponseVariant) string {
+	switch v := v.(type) {
+	case *CreateElicitationResponseOther:
+		return v.Tag
+	case *ElicitationAcceptAction:
+		return "accept"
+	case *CreateElicitationResponseDecline:
+		return "decline"
+	case *CreateElicitationResponseCancel:
+		return "cancel"
+	}
+	return ""
+}
+
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	case *CreateElicitationResponseOther:
 		switch v.Tag {
 		case "accept", "decline", "cancel":
 			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"action":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *ElicitationAcceptAction:
-		b = append(jx.Comma(b), `"action":"accept"`...)
-	case *CreateElicitationResponseDecline:
-		b = append(jx.Comma(b), `"action":"decline"`...)
-	case *CreateElicitationResponseCancel:
-		b = append(jx.Comma(b), `"action":"cancel"`...)
-	case nil:
-		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"action":`...), CreateElicitationResponseVariantTag(v))
 	return v.appendMembers(b)
 }
 

@@ -30,22 +30,31 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	return x
 }
 
+// RequestPermissionSubjectTag returns the type of v, which tells its variant, and "" when
+// there is none.
+func RequestPermissionSubjectTag(v RequestPermissionSubject) string {
+	switch v := v.(type) {
+	case *RequestPermissionSubjectOther:
+		return v.Tag
+	case *ToolCallPermissionSubject:
+		return "tool_call"
+	case *CommandPermissionSubject:
+		return "command"
+	}
+	return ""
+}
+
 func appendRequestPermissionSubjectMembers(b []byte, v RequestPermissionSubject) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "RequestPermissionSubject is nil: no variant is set")
 	case *RequestPermissionSubjectOther:
 		switch v.Tag {
 		case "tool_call", "command":
 			return jx.AppendFault(b, "RequestPermissionSubjectOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *ToolCallPermissionSubject:
-		b = append(jx.Comma(b), `"type":"tool_call"`...)
-	case *CommandPermissionSubject:
-		b = append(jx.Comma(b), `"type":"command"`...)
-	case nil:
-		return jx.AppendFault(b, "RequestPermissionSubject is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), RequestPermissionSubjectTag(v))
 	return v.appendMembers(b)
 }
 
@@ -99,24 +108,33 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	return x
 }
 
+// ToolCallContentTag returns the type of v, which tells its variant, and "" when there is
+// none.
+func ToolCallContentTag(v ToolCallContent) string {
+	switch v := v.(type) {
+	case *ToolCallContentOther:
+		return v.Tag
+	case *Content:
+		return "content"
+	case *Diff:
+		return "diff"
+	case *Terminal:
+		return "terminal"
+	}
+	return ""
+}
+
 func appendToolCallContentMembers(b []byte, v ToolCallContent) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	case *ToolCallContentOther:
 		switch v.Tag {
 		case "content", "diff", "terminal":
 			return jx.AppendFault(b, "ToolCallContentOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *Content:
-		b = append(jx.Comma(b), `"type":"content"`...)
-	case *Diff:
-		b = append(jx.Comma(b), `"type":"diff"`...)
-	case *Terminal:
-		b = append(jx.Comma(b), `"type":"terminal"`...)
-	case nil:
-		return jx.AppendFault(b, "ToolCallContent is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ToolCallContentTag(v))
 	return v.appendMembers(b)
 }
 
@@ -177,28 +195,36 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	return x
 }
 
+// ContentBlockTag returns the type of v, which tells its variant, and "" when there is none.
+func ContentBlockTag(v ContentBlock) string {
+	switch v := v.(type) {
+	case *ContentBlockOther:
+		return v.Tag
+	case *TextContent:
+		return "text"
+	case *ImageContent:
+		return "image"
+	case *AudioContent:
+		return "audio"
+	case *ResourceLink:
+		return "resource_link"
+	case *EmbeddedResource:
+		return "resource"
+	}
+	return ""
+}
+
 func appendContentBlockMembers(b []byte, v ContentBlock) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	case *ContentBlockOther:
 		switch v.Tag {
 		case "text", "image", "audio", "resource_link", "resource":
 			return jx.AppendFault(b, "ContentBlockOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *TextContent:
-		b = append(jx.Comma(b), `"type":"text"`...)
-	case *ImageContent:
-		b = append(jx.Comma(b), `"type":"image"`...)
-	case *AudioContent:
-		b = append(jx.Comma(b), `"type":"audio"`...)
-	case *ResourceLink:
-		b = append(jx.Comma(b), `"type":"resource_link"`...)
-	case *EmbeddedResource:
-		b = append(jx.Comma(b), `"type":"resource"`...)
-	case nil:
-		return jx.AppendFault(b, "ContentBlock is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ContentBlockTag(v))
 	return v.appendMembers(b)
 }
 
@@ -302,28 +328,37 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	return x
 }
 
+// DiffChangeVariantTag returns the operation of v, which tells its variant, and "" when there
+// is none.
+func DiffChangeVariantTag(v DiffChangeVariant) string {
+	switch v := v.(type) {
+	case *DiffChangeOther:
+		return v.Tag
+	case *DiffChangeAdd:
+		return "add"
+	case *DiffChangeDelete:
+		return "delete"
+	case *DiffChangeModify:
+		return "modify"
+	case *DiffChangeMove:
+		return "move"
+	case *DiffChangeCopy:
+		return "copy"
+	}
+	return ""
+}
+
 func appendDiffChangeVariantMembers(b []byte, v DiffChangeVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "DiffChangeVariant is nil: no variant is set")
 	case *DiffChangeOther:
 		switch v.Tag {
 		case "add", "delete", "modify", "move", "copy":
 			return jx.AppendFault(b, "DiffChangeOther has a known operation: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"operation":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *DiffChangeAdd:
-		b = append(jx.Comma(b), `"operation":"add"`...)
-	case *DiffChangeDelete:
-		b = append(jx.Comma(b), `"operation":"delete"`...)
-	case *DiffChangeModify:
-		b = append(jx.Comma(b), `"operation":"modify"`...)
-	case *DiffChangeMove:
-		b = append(jx.Comma(b), `"operation":"move"`...)
-	case *DiffChangeCopy:
-		b = append(jx.Comma(b), `"operation":"copy"`...)
-	case nil:
-		return jx.AppendFault(b, "DiffChangeVariant is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"operation":`...), DiffChangeVariantTag(v))
 	return v.appendMembers(b)
 }
 
@@ -353,22 +388,31 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	return x
 }
 
+// CreateElicitationRequestVariantTag returns the mode of v, which tells its variant, and ""
+// when there is none.
+func CreateElicitationRequestVariantTag(v CreateElicitationRequestVariant) string {
+	switch v := v.(type) {
+	case *CreateElicitationRequestOther:
+		return v.Tag
+	case *ElicitationFormMode:
+		return "form"
+	case *ElicitationURLMode:
+		return "url"
+	}
+	return ""
+}
+
 func appendCreateElicitationRequestVariantMembers(b []byte, v CreateElicitationRequestVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	case *CreateElicitationRequestOther:
 		switch v.Tag {
 		case "form", "url":
 			return jx.AppendFault(b, "CreateElicitationRequestOther has a known mode: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"mode":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *ElicitationFormMode:
-		b = append(jx.Comma(b), `"mode":"form"`...)
-	case *ElicitationURLMode:
-		b = append(jx.Comma(b), `"mode":"url"`...)
-	case nil:
-		return jx.AppendFault(b, "CreateElicitationRequestVariant is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"mode":`...), CreateElicitationRequestVariantTag(v))
 	return v.appendMembers(b)
 }
 
@@ -437,28 +481,37 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	return x
 }
 
+// ElicitationPropertySchemaTag returns the type of v, which tells its variant, and "" when
+// there is none.
+func ElicitationPropertySchemaTag(v ElicitationPropertySchema) string {
+	switch v := v.(type) {
+	case *ElicitationPropertySchemaOther:
+		return v.Tag
+	case *StringPropertySchema:
+		return "string"
+	case *NumberPropertySchema:
+		return "number"
+	case *IntegerPropertySchema:
+		return "integer"
+	case *BooleanPropertySchema:
+		return "boolean"
+	case *MultiSelectPropertySchema:
+		return "array"
+	}
+	return ""
+}
+
 func appendElicitationPropertySchemaMembers(b []byte, v ElicitationPropertySchema) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	case *ElicitationPropertySchemaOther:
 		switch v.Tag {
 		case "string", "number", "integer", "boolean", "array":
 			return jx.AppendFault(b, "ElicitationPropertySchemaOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *StringPropertySchema:
-		b = append(jx.Comma(b), `"type":"string"`...)
-	case *NumberPropertySchema:
-		b = append(jx.Comma(b), `"type":"number"`...)
-	case *IntegerPropertySchema:
-		b = append(jx.Comma(b), `"type":"integer"`...)
-	case *BooleanPropertySchema:
-		b = append(jx.Comma(b), `"type":"boolean"`...)
-	case *MultiSelectPropertySchema:
-		b = append(jx.Comma(b), `"type":"array"`...)
-	case nil:
-		return jx.AppendFault(b, "ElicitationPropertySchema is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ElicitationPropertySchemaTag(v))
 	return v.appendMembers(b)
 }
 
@@ -504,19 +557,32 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	return x
 }
 
+// MultiSelectItemsTag returns the type of v, which tells its variant, and "" when there is
+// none.
+func MultiSelectItemsTag(v MultiSelectItems) string {
+	switch v := v.(type) {
+	case *MultiSelectItemsOther:
+		return v.Tag
+	case *StringMultiSelectItems:
+		return "string"
+	}
+	return ""
+}
+
 func appendMultiSelectItemsMembers(b []byte, v MultiSelectItems) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
 	case *MultiSelectItemsOther:
 		switch v.Tag {
 		case "string":
 			return jx.AppendFault(b, "MultiSelectItemsOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *StringMultiSelectItems:
-		b = append(jx.Comma(b), `"type":"string"`...)
-	case nil:
-		return jx.AppendFault(b, "MultiSelectItems is nil: no variant is set")
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), v.Tag)
+		return v.appendMembers(b)
+	}
+	if tag := MultiSelectItemsTag(v); tag != "" {
+		b = jx.AppendString(append(jx.Comma(b), `"type":`...), tag)
 	}
 	return v.appendMembers(b)
 }
@@ -620,22 +686,30 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	return x
 }
 
+// AuthMethodTag returns the type of v, which tells its variant, and "" when there is none.
+func AuthMethodTag(v AuthMethod) string {
+	switch v := v.(type) {
+	case *AuthMethodOther:
+		return v.Tag
+	case *AuthMethodTerminal:
+		return "terminal"
+	case *AuthMethodAgent:
+		return "agent"
+	}
+	return ""
+}
+
 func appendAuthMethodMembers(b []byte, v AuthMethod) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "AuthMethod is nil: no variant is set")
 	case *AuthMethodOther:
 		switch v.Tag {
 		case "terminal", "agent":
 			return jx.AppendFault(b, "AuthMethodOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *AuthMethodTerminal:
-		b = append(jx.Comma(b), `"type":"terminal"`...)
-	case *AuthMethodAgent:
-		b = append(jx.Comma(b), `"type":"agent"`...)
-	case nil:
-		return jx.AppendFault(b, "AuthMethod is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), AuthMethodTag(v))
 	return v.appendMembers(b)
 }
 
@@ -683,22 +757,31 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	return x
 }
 
+// SessionConfigOptionVariantTag returns the type of v, which tells its variant, and "" when
+// there is none.
+func SessionConfigOptionVariantTag(v SessionConfigOptionVariant) string {
+	switch v := v.(type) {
+	case *SessionConfigOptionOther:
+		return v.Tag
+	case *SessionConfigSelect:
+		return "select"
+	case *SessionConfigBoolean:
+		return "boolean"
+	}
+	return ""
+}
+
 func appendSessionConfigOptionVariantMembers(b []byte, v SessionConfigOptionVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	case *SessionConfigOptionOther:
 		switch v.Tag {
 		case "select", "boolean":
 			return jx.AppendFault(b, "SessionConfigOptionOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *SessionConfigSelect:
-		b = append(jx.Comma(b), `"type":"select"`...)
-	case *SessionConfigBoolean:
-		b = append(jx.Comma(b), `"type":"boolean"`...)
-	case nil:
-		return jx.AppendFault(b, "SessionConfigOptionVariant is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), SessionConfigOptionVariantTag(v))
 	return v.appendMembers(b)
 }
 
@@ -806,20 +889,29 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	return x
 }
 
+// AvailableCommandTag returns the type of v, which tells its variant, and "" when there is
+// none.
+func AvailableCommandTag(v AvailableCommand) string {
+	switch v := v.(type) {
+	case *AvailableCommandOther:
+		return v.Tag
+	case *Command:
+		return "command"
+	}
+	return ""
+}
+
 func appendAvailableCommandMembers(b []byte, v AvailableCommand) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "AvailableCommand is nil: no variant is set")
 	case *AvailableCommandOther:
 		switch v.Tag {
 		case "command":
 			return jx.AppendFault(b, "AvailableCommandOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *Command:
-		b = append(jx.Comma(b), `"type":"command"`...)
-	case nil:
-		return jx.AppendFault(b, "AvailableCommand is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), AvailableCommandTag(v))
 	return v.appendMembers(b)
 }
 
@@ -864,20 +956,29 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 	return x
 }
 
+// AvailableCommandInputTag returns the type of v, which tells its variant, and "" when there
+// is none.
+func AvailableCommandInputTag(v AvailableCommandInput) string {
+	switch v := v.(type) {
+	case *AvailableCommandInputOther:
+		return v.Tag
+	case *TextCommandInput:
+		return "text"
+	}
+	return ""
+}
+
 func appendAvailableCommandInputMembers(b []byte, v AvailableCommandInput) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "AvailableCommandInput is nil: no variant is set")
 	case *AvailableCommandInputOther:
 		switch v.Tag {
 		case "text":
 			return jx.AppendFault(b, "AvailableCommandInputOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *TextCommandInput:
-		b = append(jx.Comma(b), `"type":"text"`...)
-	case nil:
-		return jx.AppendFault(b, "AvailableCommandInput is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), AvailableCommandInputTag(v))
 	return v.appendMembers(b)
 }
 
@@ -1051,56 +1152,67 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	return x
 }
 
+// SessionUpdateTag returns the sessionUpdate of v, which tells its variant, and "" when there
+// is none.
+func SessionUpdateTag(v SessionUpdate) string {
+	switch v := v.(type) {
+	case *SessionUpdateOther:
+		return v.Tag
+	case *UserMessageChunk:
+		return "user_message_chunk"
+	case *UserMessage:
+		return "user_message"
+	case *AgentMessageChunk:
+		return "agent_message_chunk"
+	case *AgentMessage:
+		return "agent_message"
+	case *AgentThoughtChunk:
+		return "agent_thought_chunk"
+	case *AgentThought:
+		return "agent_thought"
+	case StateUpdate:
+		return "state_update"
+	case *ToolCallContentChunk:
+		return "tool_call_content_chunk"
+	case *ToolCallUpdate:
+		return "tool_call_update"
+	case *TerminalUpdate:
+		return "terminal_update"
+	case *TerminalOutputChunk:
+		return "terminal_output_chunk"
+	case *PlanUpdate:
+		return "plan_update"
+	case *AvailableCommandsUpdate:
+		return "available_commands_update"
+	case *ConfigOptionUpdate:
+		return "config_option_update"
+	case *SessionInfoUpdate:
+		return "session_info_update"
+	case *UsageUpdate:
+		return "usage_update"
+	case *Notice:
+		return "notice"
+	case *CompactionUpdate:
+		return "compaction_update"
+	case *CompactionSummaryChunk:
+		return "compaction_summary_chunk"
+	}
+	return ""
+}
+
 func appendSessionUpdateMembers(b []byte, v SessionUpdate) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	case *SessionUpdateOther:
 		switch v.Tag {
 		case "user_message_chunk", "user_message", "agent_message_chunk", "agent_message", "agent_thought_chunk", "agent_thought", "tool_call_content_chunk", "tool_call_update", "terminal_update", "terminal_output_chunk", "plan_update", "available_commands_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk":
 			return jx.AppendFault(b, "SessionUpdateOther has a known sessionUpdate: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"sessionUpdate":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *UserMessageChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"user_message_chunk"`...)
-	case *UserMessage:
-		b = append(jx.Comma(b), `"sessionUpdate":"user_message"`...)
-	case *AgentMessageChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"agent_message_chunk"`...)
-	case *AgentMessage:
-		b = append(jx.Comma(b), `"sessionUpdate":"agent_message"`...)
-	case *AgentThoughtChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"agent_thought_chunk"`...)
-	case *AgentThought:
-		b = append(jx.Comma(b), `"sessionUpdate":"agent_thought"`...)
-	case StateUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"state_update"`...)
+	}
+	b = jx.AppendString(append(jx.Comma(b), `"sessionUpdate":`...), SessionUpdateTag(v))
+	if v, ok := v.(StateUpdate); ok {
 		return appendStateUpdateMembers(b, v)
-	case *ToolCallContentChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"tool_call_content_chunk"`...)
-	case *ToolCallUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"tool_call_update"`...)
-	case *TerminalUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"terminal_update"`...)
-	case *TerminalOutputChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"terminal_output_chunk"`...)
-	case *PlanUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"plan_update"`...)
-	case *AvailableCommandsUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"available_commands_update"`...)
-	case *ConfigOptionUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"config_option_update"`...)
-	case *SessionInfoUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"session_info_update"`...)
-	case *UsageUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"usage_update"`...)
-	case *Notice:
-		b = append(jx.Comma(b), `"sessionUpdate":"notice"`...)
-	case *CompactionUpdate:
-		b = append(jx.Comma(b), `"sessionUpdate":"compaction_update"`...)
-	case *CompactionSummaryChunk:
-		b = append(jx.Comma(b), `"sessionUpdate":"compaction_summary_chunk"`...)
-	case nil:
-		return jx.AppendFault(b, "SessionUpdate is nil: no variant is set")
 	}
 	return v.appendMembers(b)
 }
@@ -1150,22 +1262,30 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	return x
 }
 
+// BackgroundWorkTag returns the type of v, which tells its variant, and "" when there is none.
+func BackgroundWorkTag(v BackgroundWork) string {
+	switch v := v.(type) {
+	case *BackgroundWorkOther:
+		return v.Tag
+	case *BackgroundTerminal:
+		return "terminal"
+	case *BackgroundToolCall:
+		return "tool_call"
+	}
+	return ""
+}
+
 func appendBackgroundWorkMembers(b []byte, v BackgroundWork) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "BackgroundWork is nil: no variant is set")
 	case *BackgroundWorkOther:
 		switch v.Tag {
 		case "terminal", "tool_call":
 			return jx.AppendFault(b, "BackgroundWorkOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *BackgroundTerminal:
-		b = append(jx.Comma(b), `"type":"terminal"`...)
-	case *BackgroundToolCall:
-		b = append(jx.Comma(b), `"type":"tool_call"`...)
-	case nil:
-		return jx.AppendFault(b, "BackgroundWork is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), BackgroundWorkTag(v))
 	return v.appendMembers(b)
 }
 
@@ -1230,29 +1350,42 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	return x
 }
 
+// IdleStateUpdateVariantTag returns the stopReason of v, which tells its variant, and "" when
+// there is none.
+func IdleStateUpdateVariantTag(v IdleStateUpdateVariant) string {
+	switch v := v.(type) {
+	case *IdleStateUpdateOther:
+		return v.Tag
+	case *IdleStateUpdateEndTurn:
+		return "end_turn"
+	case *IdleStateUpdateMaxTokens:
+		return "max_tokens"
+	case *IdleStateUpdateMaxTurnRequests:
+		return "max_turn_requests"
+	case *IdleStateUpdateRefusal:
+		return "refusal"
+	case *IdleStateUpdateCancelled:
+		return "cancelled"
+	case *ErrorStopReason:
+		return "error"
+	}
+	return ""
+}
+
 func appendIdleStateUpdateVariantMembers(b []byte, v IdleStateUpdateVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "IdleStateUpdateVariant is nil: no variant is set")
 	case *IdleStateUpdateOther:
 		switch v.Tag {
 		case "end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error":
 			return jx.AppendFault(b, "IdleStateUpdateOther has a known stopReason: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"stopReason":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *IdleStateUpdateEndTurn:
-		b = append(jx.Comma(b), `"stopReason":"end_turn"`...)
-	case *IdleStateUpdateMaxTokens:
-		b = append(jx.Comma(b), `"stopReason":"max_tokens"`...)
-	case *IdleStateUpdateMaxTurnRequests:
-		b = append(jx.Comma(b), `"stopReason":"max_turn_requests"`...)
-	case *IdleStateUpdateRefusal:
-		b = append(jx.Comma(b), `"stopReason":"refusal"`...)
-	case *IdleStateUpdateCancelled:
-		b = append(jx.Comma(b), `"stopReason":"cancelled"`...)
-	case *ErrorStopReason:
-		b = append(jx.Comma(b), `"stopReason":"error"`...)
-	case nil:
-		return jx.AppendFault(b, "IdleStateUpdateVariant is nil: no variant is set")
+		b = jx.AppendString(append(jx.Comma(b), `"stopReason":`...), v.Tag)
+		return v.appendMembers(b)
+	}
+	if tag := IdleStateUpdateVariantTag(v); tag != "" {
+		b = jx.AppendString(append(jx.Comma(b), `"stopReason":`...), tag)
 	}
 	return v.appendMembers(b)
 }
@@ -1287,24 +1420,32 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	return x
 }
 
+// StateUpdateTag returns the state of v, which tells its variant, and "" when there is none.
+func StateUpdateTag(v StateUpdate) string {
+	switch v := v.(type) {
+	case *StateUpdateOther:
+		return v.Tag
+	case *RunningStateUpdate:
+		return "running"
+	case *IdleStateUpdate:
+		return "idle"
+	case *RequiresActionStateUpdate:
+		return "requires_action"
+	}
+	return ""
+}
+
 func appendStateUpdateMembers(b []byte, v StateUpdate) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "StateUpdate is nil: no variant is set")
 	case *StateUpdateOther:
 		switch v.Tag {
 		case "running", "idle", "requires_action":
 			return jx.AppendFault(b, "StateUpdateOther has a known state: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"state":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *RunningStateUpdate:
-		b = append(jx.Comma(b), `"state":"running"`...)
-	case *IdleStateUpdate:
-		b = append(jx.Comma(b), `"state":"idle"`...)
-	case *RequiresActionStateUpdate:
-		b = append(jx.Comma(b), `"state":"requires_action"`...)
-	case nil:
-		return jx.AppendFault(b, "StateUpdate is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"state":`...), StateUpdateTag(v))
 	return v.appendMembers(b)
 }
 
@@ -1348,20 +1489,29 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	return x
 }
 
+// PlanUpdateContentTag returns the type of v, which tells its variant, and "" when there is
+// none.
+func PlanUpdateContentTag(v PlanUpdateContent) string {
+	switch v := v.(type) {
+	case *PlanUpdateContentOther:
+		return v.Tag
+	case *PlanItems:
+		return "items"
+	}
+	return ""
+}
+
 func appendPlanUpdateContentMembers(b []byte, v PlanUpdateContent) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "PlanUpdateContent is nil: no variant is set")
 	case *PlanUpdateContentOther:
 		switch v.Tag {
 		case "items":
 			return jx.AppendFault(b, "PlanUpdateContentOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *PlanItems:
-		b = append(jx.Comma(b), `"type":"items"`...)
-	case nil:
-		return jx.AppendFault(b, "PlanUpdateContent is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), PlanUpdateContentTag(v))
 	return v.appendMembers(b)
 }
 
@@ -1410,22 +1560,30 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	return x
 }
 
+// MCPServerTag returns the type of v, which tells its variant, and "" when there is none.
+func MCPServerTag(v MCPServer) string {
+	switch v := v.(type) {
+	case *MCPServerOther:
+		return v.Tag
+	case *MCPServerHTTP:
+		return "http"
+	case *MCPServerStdio:
+		return "stdio"
+	}
+	return ""
+}
+
 func appendMCPServerMembers(b []byte, v MCPServer) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "MCPServer is nil: no variant is set")
 	case *MCPServerOther:
 		switch v.Tag {
 		case "http", "stdio":
 			return jx.AppendFault(b, "MCPServerOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *MCPServerHTTP:
-		b = append(jx.Comma(b), `"type":"http"`...)
-	case *MCPServerStdio:
-		b = append(jx.Comma(b), `"type":"stdio"`...)
-	case nil:
-		return jx.AppendFault(b, "MCPServer is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), MCPServerTag(v))
 	return v.appendMembers(b)
 }
 
@@ -1469,20 +1627,28 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	return x
 }
 
+// ReplayFromTag returns the type of v, which tells its variant, and "" when there is none.
+func ReplayFromTag(v ReplayFrom) string {
+	switch v := v.(type) {
+	case *ReplayFromOther:
+		return v.Tag
+	case *ReplayFromStart:
+		return "start"
+	}
+	return ""
+}
+
 func appendReplayFromMembers(b []byte, v ReplayFrom) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "ReplayFrom is nil: no variant is set")
 	case *ReplayFromOther:
 		switch v.Tag {
 		case "start":
 			return jx.AppendFault(b, "ReplayFromOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *ReplayFromStart:
-		b = append(jx.Comma(b), `"type":"start"`...)
-	case nil:
-		return jx.AppendFault(b, "ReplayFrom is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), ReplayFromTag(v))
 	return v.appendMembers(b)
 }
 
@@ -1530,22 +1696,31 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	return x
 }
 
+// SetSessionConfigOptionRequestVariantTag returns the type of v, which tells its variant, and
+// "" when there is none.
+func SetSessionConfigOptionRequestVariantTag(v SetSessionConfigOptionRequestVariant) string {
+	switch v := v.(type) {
+	case *SetSessionConfigOptionRequestOther:
+		return v.Tag
+	case *SetSessionConfigOptionRequestID:
+		return "id"
+	case *SetSessionConfigOptionRequestBoolean:
+		return "boolean"
+	}
+	return ""
+}
+
 func appendSetSessionConfigOptionRequestVariantMembers(b []byte, v SetSessionConfigOptionRequestVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "SetSessionConfigOptionRequestVariant is nil: no variant is set")
 	case *SetSessionConfigOptionRequestOther:
 		switch v.Tag {
 		case "id", "boolean":
 			return jx.AppendFault(b, "SetSessionConfigOptionRequestOther has a known type: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"type":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *SetSessionConfigOptionRequestID:
-		b = append(jx.Comma(b), `"type":"id"`...)
-	case *SetSessionConfigOptionRequestBoolean:
-		b = append(jx.Comma(b), `"type":"boolean"`...)
-	case nil:
-		return jx.AppendFault(b, "SetSessionConfigOptionRequestVariant is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"type":`...), SetSessionConfigOptionRequestVariantTag(v))
 	return v.appendMembers(b)
 }
 
@@ -1575,22 +1750,31 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	return x
 }
 
+// RequestPermissionOutcomeTag returns the outcome of v, which tells its variant, and "" when
+// there is none.
+func RequestPermissionOutcomeTag(v RequestPermissionOutcome) string {
+	switch v := v.(type) {
+	case *RequestPermissionOutcomeOther:
+		return v.Tag
+	case *CancelledPermissionOutcome:
+		return "cancelled"
+	case *SelectedPermissionOutcome:
+		return "selected"
+	}
+	return ""
+}
+
 func appendRequestPermissionOutcomeMembers(b []byte, v RequestPermissionOutcome) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	case *RequestPermissionOutcomeOther:
 		switch v.Tag {
 		case "cancelled", "selected":
 			return jx.AppendFault(b, "RequestPermissionOutcomeOther has a known outcome: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"outcome":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *CancelledPermissionOutcome:
-		b = append(jx.Comma(b), `"outcome":"cancelled"`...)
-	case *SelectedPermissionOutcome:
-		b = append(jx.Comma(b), `"outcome":"selected"`...)
-	case nil:
-		return jx.AppendFault(b, "RequestPermissionOutcome is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"outcome":`...), RequestPermissionOutcomeTag(v))
 	return v.appendMembers(b)
 }
 
@@ -1644,24 +1828,33 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	return x
 }
 
+// CreateElicitationResponseVariantTag returns the action of v, which tells its variant, and ""
+// when there is none.
+func CreateElicitationResponseVariantTag(v CreateElicitationResponseVariant) string {
+	switch v := v.(type) {
+	case *CreateElicitationResponseOther:
+		return v.Tag
+	case *ElicitationAcceptAction:
+		return "accept"
+	case *CreateElicitationResponseDecline:
+		return "decline"
+	case *CreateElicitationResponseCancel:
+		return "cancel"
+	}
+	return ""
+}
+
 func appendCreateElicitationResponseVariantMembers(b []byte, v CreateElicitationResponseVariant) []byte {
 	switch v := v.(type) {
+	case nil:
+		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	case *CreateElicitationResponseOther:
 		switch v.Tag {
 		case "accept", "decline", "cancel":
 			return jx.AppendFault(b, "CreateElicitationResponseOther has a known action: "+v.Tag)
 		}
-		b = append(jx.Comma(b), `"action":`...)
-		b = jx.AppendString(b, v.Tag)
-	case *ElicitationAcceptAction:
-		b = append(jx.Comma(b), `"action":"accept"`...)
-	case *CreateElicitationResponseDecline:
-		b = append(jx.Comma(b), `"action":"decline"`...)
-	case *CreateElicitationResponseCancel:
-		b = append(jx.Comma(b), `"action":"cancel"`...)
-	case nil:
-		return jx.AppendFault(b, "CreateElicitationResponseVariant is nil: no variant is set")
 	}
+	b = jx.AppendString(append(jx.Comma(b), `"action":`...), CreateElicitationResponseVariantTag(v))
 	return v.appendMembers(b)
 }
 

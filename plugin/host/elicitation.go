@@ -16,13 +16,7 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 		return nil, acp.MethodNotFound(acp.MethodElicitationCreate)
 	}
 	raw := p.AppendJSON(nil)
-	var scope struct {
-		Mode      string         `json:"mode"`
-		SessionID *acp.SessionID `json:"sessionId"` // nil: it is about a request
-	}
-	if err := json.Unmarshal(raw, &scope); err != nil {
-		return nil, acp.InvalidParams(acp.MethodElicitationCreate, err)
-	}
+	session, ofSession := acp.SessionOf(raw) // otherwise it is about a request
 	data := from(raw)
 	if page, ok := p.Variant.(*acp.ElicitationURLMode); ok {
 		link, err := elicitation.ParseLink(page.URL)
@@ -33,11 +27,9 @@ func (k *client) CreateElicitation(ctx context.Context, p *acp.CreateElicitation
 		data.str("host", link.Host)
 	}
 	q := question{
-		event: requestEvent(acp.MethodElicitationCreate, scope.Mode), method: acp.MethodElicitationCreate,
-		alone: scope.SessionID == nil, data: data, user: true,
-	}
-	if !q.alone {
-		q.session = *scope.SessionID
+		event:  requestEvent(acp.MethodElicitationCreate, acp.CreateElicitationRequestVariantTag(p.Variant)),
+		method: acp.MethodElicitationCreate, session: acp.SessionID(session), alone: !ofSession,
+		data: data, user: true,
 	}
 	v, err := k.ask(ctx, q)
 	if err != nil {

@@ -150,7 +150,7 @@ func (s *session) begin(t *turn) {
 	s.setState(sessionRunning)
 	s.push(eventTurnStarted, new(object))
 	for _, b := range t.params.Prompt {
-		s.push(promptEvent(blockType(b)), new(object).str("source", "client").
+		s.push(promptEvent(acp.ContentBlockTag(b)), new(object).str("source", "client").
 			raw("content", acp.AppendContentBlock(nil, b)))
 	}
 	s.conn.host.start(func() {

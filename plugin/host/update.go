@@ -52,7 +52,7 @@ func (s *session) update(n update) {
 	if names := nullMembers(raw); len(names) > 0 {
 		o.strs("cleared", names)
 	}
-	s.push(eventOf(n.Update, raw), o)
+	s.push(eventOf(n.Update), o)
 	s.foreign(n.Update)
 }
 
@@ -122,33 +122,16 @@ func nullMembers(raw []byte) []string {
 	return names
 }
 
-// eventOf names the event of an update, which is given as it is encoded, too.
-func eventOf(u acp.SessionUpdate, raw []byte) string {
-	content := ""
+// eventOf names the event of an update.
+func eventOf(u acp.SessionUpdate) string {
+	var content acp.ContentBlock
 	switch u := u.(type) {
-	case *acp.SessionUpdateOther:
-		return updateEvent(u.Tag, "")
 	case *acp.UserMessageChunk:
-		content = blockType(u.Content)
+		content = u.Content
 	case *acp.AgentMessageChunk:
-		content = blockType(u.Content)
+		content = u.Content
 	case *acp.AgentThoughtChunk:
-		content = blockType(u.Content)
+		content = u.Content
 	}
-	return updateEvent(leadingTag(raw), content)
-}
-
-func blockType(b acp.ContentBlock) string {
-	if o, ok := b.(*acp.ContentBlockOther); ok {
-		return o.Tag
-	}
-	return leadingTag(acp.AppendContentBlock(nil, b))
-}
-
-// leadingTag returns the value of the first member of an encoded union, which
-// is its tag.
-func leadingTag(raw []byte) string {
-	_, rest, _ := bytes.Cut(raw, []byte(`":"`))
-	tag, _, _ := bytes.Cut(rest, []byte{'"'})
-	return string(tag)
+	return updateEvent(acp.SessionUpdateTag(u), acp.ContentBlockTag(content))
 }

@@ -133,44 +133,79 @@ func (g *gen) appendTag(tag, value string) []jen.Code {
 	}
 }
 
-// encodeUnion emits the encoders of a union of objects.
+// encodeUnion emits the function that names the variant, and the encoders that
+// write that name.
 func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
+	tagged := g.unionTag(f, n, u)
+	write := func(tag string) jen.Code {
+		return line("b = %s(append(%s(b), %s...), %s)", g.in("AppendString"), g.in("Comma"), rawText(nameLit(u.Tag)), rawText(tag))
+	}
+	sw, cases := line("v.(type)"), []jen.Code{jen.Case(jen.Nil()).Block(g.appendNoVariant(n))}
+	if g.hasOther(u) {
+		var do []jen.Code
+		if tags := g.tags(n); len(tags) > 0 {
+			why := strconv.Quote(g.otherName(n)+" has a known "+u.Tag+": ") + " + v.Tag"
+			do = append(do, jen.Switch(line("v.Tag")).Block(
+				jen.Case(rawText(quoted(tags))).Block(line("return %s(b, %s)", g.in("AppendFault"), rawText(why)))))
+		}
+		if !g.allTagged(n) { // an empty tag is not the same as none
+			do = append(do, write("v.Tag"), line("return v.appendMembers(b)"))
+		}
+		if do != nil {
+			sw, cases = line("v := v.(type)"), append(cases, jen.Case(jen.Op("*").Id(g.otherName(n))).Block(do...))
+		}
+	}
+	body := []jen.Code{jen.Switch(sw).Block(cases...)}
+	switch {
+	case tagged && g.allTagged(n):
+		body = append(body, write(n+"Tag(v)"))
+	case tagged:
+		body = append(body, block(line("if tag := %sTag(v); tag != \"\"", n), write("tag")))
+	}
+	for _, a := range g.arms[n] {
+		if a.iface && a.tag != "" {
+			body = append(body, block(line("if v, ok := v.(%s); ok", a.name), line("return append%sMembers(b, v)", a.name)))
+		}
+	}
+	f.Func().Id("append"+n+"Members").Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
+		append(body, line("return v.appendMembers(b)"))...)
+	if top {
+		g.appendFunc(f, n, line("return append(append%sMembers(append(b, '{'), v), '}')", n))
+	}
+}
+
+// unionTag emits XTag, which says what variant a value is; it reports whether
+// the union has tags.
+func (g *gen) unionTag(f *jen.File, n string, u *ir.Union) bool {
 	var cases []jen.Code
-	uses := g.hasOther(u) // whether a case needs the value by its type
+	uses := ""
+	if g.hasOther(u) {
+		uses = "v := "
+		cases = append(cases, jen.Case(jen.Op("*").Id(g.otherName(n))).Block(line("return v.Tag")))
+	}
 	for _, a := range g.arms[n] {
 		if a.tag == "" {
 			continue
 		}
 		typ := jen.Op("*").Id(a.name)
-		do := []jen.Code{line("b = append(%s(b), %s...)", g.in("Comma"), rawText(tagLit(u.Tag, a.tag)))}
 		if a.iface {
-			uses = true
 			typ = jen.Id(a.name)
-			do = append(do, line("return append%sMembers(b, v)", a.name))
 		}
-		cases = append(cases, jen.Case(typ).Block(do...))
+		cases = append(cases, jen.Case(typ).Block(line("return %q", a.tag)))
 	}
-	if g.hasOther(u) {
-		// before the others: it may be nested in one of them
-		fault := func(why string) jen.Code { return line("return %s(b, %s)", g.in("AppendFault"), rawText(why)) }
-		var do []jen.Code
-		if tags := g.tags(n); len(tags) > 0 {
-			do = append(do, jen.Switch(line("v.Tag")).Block(
-				jen.Case(rawText(quoted(tags))).Block(fault(strconv.Quote(g.otherName(n)+" has a known "+u.Tag+": ")+" + v.Tag"))))
-		}
-		other := jen.Case(jen.Op("*").Id(g.otherName(n))).Block(append(do, g.appendTag(u.Tag, "v.Tag")...)...)
-		cases = append([]jen.Code{other}, cases...)
+	if len(cases) == 0 {
+		return false
 	}
-	sw := jen.Switch(line("v.(type)"))
-	if uses {
-		sw = jen.Switch(line("v := v.(type)"))
-	}
-	cases = append(cases, jen.Case(jen.Nil()).Block(g.appendNoVariant(n)))
-	f.Func().Id("append"+n+"Members").Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(
-		sw.Block(cases...), line("return v.appendMembers(b)"))
-	if top {
-		g.appendFunc(f, n, line("return append(append%sMembers(append(b, '{'), v), '}')", n))
-	}
+	g.claims.claim(n+"Tag", n+"/tag")
+	comment(f, n+"Tag returns the "+u.Tag+" of v, which tells its variant, and \"\" when there is none.")
+	f.Func().Id(n+"Tag").Params(jen.Id("v").Id(n)).String().Block(
+		jen.Switch(line("%sv.(type)", uses)).Block(cases...), line(`return ""`))
+	return true
+}
+
+// allTagged reports whether every variant of a union has a tag.
+func (g *gen) allTagged(union string) bool {
+	return !slices.ContainsFunc(g.arms[union], func(a arm) bool { return a.tag == "" })
 }
 
 // appendNoVariant emits what stands for a union that is nil.
@@ -195,6 +230,3 @@ func (g *gen) appendFunc(f *jen.File, n string, do ...jen.Code) {
 	comment(f, "Append"+n+" appends v as JSON text, with its tag. The methods of a variant do not know the tag, so encode unions with this. A message with a nil v cannot be sent.")
 	f.Func().Id("Append"+n).Params(bytesParam(), jen.Id("v").Id(n)).Index().Byte().Block(do...)
 }
-
-// tagLit is the Go literal of a tag with its value, in JSON.
-func tagLit(tag, value string) string { return goLit(jsonText(tag) + ":" + jsonText(value)) }
