@@ -6014,7 +6014,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if d.Null() {
+			if d.Cleared() {
 				v.Title.State = PatchNull
 			} else {
 				mk := d.Mark()
@@ -6026,7 +6026,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "updatedAt":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.UpdatedAt.State = PatchNull
 			} else {
 				mk := d.Mark()
@@ -6287,7 +6287,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "summary":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Summary.State = PatchNull
 			} else {
 				mk := d.Mark()
@@ -6311,7 +6311,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "error":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Error.State = PatchNull
 			} else {
 				mk := d.Mark()
@@ -6323,7 +6323,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = PatchNull
 			} else {
 				mk := d.Mark()

@@ -7849,7 +7849,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if d.Null() {
+			if d.Cleared() {
 				v.Title.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7861,7 +7861,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "updatedAt":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.UpdatedAt.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8122,7 +8122,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "summary":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Summary.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8146,7 +8146,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "error":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Error.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8158,7 +8158,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8958,7 +8958,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "title":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Title.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8970,7 +8970,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Description.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8982,7 +8982,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "capabilities":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Capabilities.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8994,7 +8994,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "state":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.State.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9006,7 +9006,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "cwd":
 			seen = d.Once(seen, 0x20)
-			if d.Null() {
+			if d.Cleared() {
 				v.Cwd.State = acp.PatchNull
 			} else {
 				v.Cwd.V = d.Str()
@@ -9014,7 +9014,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x40)
-			if d.Null() {
+			if d.Cleared() {
 				v.AdditionalDirectories.State = acp.PatchNull
 			} else {
 				if d.Array() {
@@ -9030,7 +9030,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x80)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9151,7 +9151,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "senderSessionId":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.SenderSessionID.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9163,7 +9163,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "recipientSessionId":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.RecipientSessionID.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9175,7 +9175,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "senderMessageId":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.SenderMessageID.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9187,7 +9187,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "recipientMessageId":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.RecipientMessageID.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9199,7 +9199,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "content":
 			seen = d.Once(seen, 0x20)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9223,7 +9223,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()

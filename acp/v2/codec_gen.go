@@ -156,7 +156,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ToolCallID = ToolCallID(d.Str())
 		case "name":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Name.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -168,7 +168,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Title.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -180,7 +180,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "kind":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Kind.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -192,7 +192,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "status":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.Status.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -204,7 +204,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "content":
 			seen = d.Once(seen, 0x20)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -228,7 +228,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "locations":
 			seen = d.Once(seen, 0x40)
-			if d.Null() {
+			if d.Cleared() {
 				v.Locations.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -252,7 +252,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "rawInput":
 			seen = d.Once(seen, 0x80)
-			if d.Null() {
+			if d.Cleared() {
 				v.RawInput.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -264,7 +264,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "rawOutput":
 			seen = d.Once(seen, 0x100)
-			if d.Null() {
+			if d.Cleared() {
 				v.RawOutput.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -276,7 +276,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "capabilities":
 			seen = d.Once(seen, 0x200)
-			if d.Null() {
+			if d.Cleared() {
 				v.Capabilities.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -288,7 +288,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x400)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -5942,7 +5942,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "content":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -5966,7 +5966,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -6047,7 +6047,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "content":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -6071,7 +6071,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -6152,7 +6152,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "content":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -6176,7 +6176,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7296,7 +7296,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "command":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Command.State = acp.PatchNull
 			} else {
 				v.Command.V = d.Str()
@@ -7304,7 +7304,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "cwd":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Cwd.State = acp.PatchNull
 			} else {
 				v.Cwd.V = AbsolutePath(d.Str())
@@ -7312,7 +7312,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "output":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Output.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7324,7 +7324,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "exitStatus":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.ExitStatus.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7336,7 +7336,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "size":
 			seen = d.Once(seen, 0x20)
-			if d.Null() {
+			if d.Cleared() {
 				v.Size.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7348,7 +7348,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "capabilities":
 			seen = d.Once(seen, 0x40)
-			if d.Null() {
+			if d.Cleared() {
 				v.Capabilities.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7360,7 +7360,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x80)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7901,7 +7901,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if d.Null() {
+			if d.Cleared() {
 				v.Title.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7913,7 +7913,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "updatedAt":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.UpdatedAt.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -7928,7 +7928,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8065,7 +8065,7 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Size = d.Uint64()
 		case "cost":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Cost.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8199,7 +8199,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "summary":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Summary.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8223,7 +8223,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "error":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Error.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8235,7 +8235,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()

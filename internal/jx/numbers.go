@@ -106,6 +106,8 @@ func (d *Dec) number(what string) (tok []byte, whole bool) {
 	}
 	tok = b[d.p:i]
 	d.p = i
+	d.values++
+	d.odd = d.odd || whole && len(tok) > maxShort
 	return tok, whole
 }
 

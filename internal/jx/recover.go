@@ -32,6 +32,12 @@ func (d *Dec) Rewind(m Mark) {
 // is on the value that failed or behind it. So forgiving costs each byte of the
 // text at most once, no matter how deep failures are nested.
 func (d *Dec) Recover(m Mark) bool {
+	forgiven := d.recover(m)
+	d.forgave = d.forgave || forgiven
+	return forgiven
+}
+
+func (d *Dec) recover(m Mark) bool {
 	if d.code < wrongType || m.p < 0 {
 		return false
 	}
@@ -47,7 +53,7 @@ func (d *Dec) Recover(m Mark) bool {
 // Retry forgives a failure inside the value that started at m and goes back to
 // m, for another attempt; it reports whether it did.
 func (d *Dec) Retry(m Mark) bool {
-	if !d.Recover(m) {
+	if !d.recover(m) {
 		return false
 	}
 	d.Rewind(m)

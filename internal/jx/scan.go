@@ -32,6 +32,7 @@ func lowest(m uint64) int { return bits.TrailingZeros64(m) >> 3 }
 // closing quote is and whether there are escapes.
 func (d *Dec) scan() (end int, escaped bool) {
 	b, i := d.b, d.p+1
+	d.values++
 	high := uint64(tops)
 	for {
 		for i+8 <= len(b) {
@@ -100,7 +101,7 @@ func (d *Dec) unicode(i int) int {
 	case paired(b, i+6, r):
 		return 12
 	}
-	d.lone = true
+	d.lone, d.odd = true, true
 	return 6
 }
 

@@ -43,7 +43,7 @@ func (d *Dec) step() {
 	case 'f':
 		d.literal("false")
 	case 'n':
-		d.literal("null")
+		d.null()
 	default:
 		d.number("value")
 	}
@@ -73,7 +73,7 @@ func Params(raw []byte) []byte {
 }
 
 func (d *Dec) appendRaw(dst []byte) []byte {
-	d.Peek()
+	d.kept = d.kept || d.Peek() == 'n'
 	s := d.p
 	d.lone = false
 	d.distinct()

@@ -212,18 +212,18 @@ var callLimits = history.Limits{Entries: 1024, Bytes: 4 << 20}
 
 // noteCall remembers the tool calls of the turn, and which of them were cut for
 // Neovim: a question about one of them need not say everything again.
-func (s *session) noteCall(n update) {
+func (s *session) noteCall(u update) {
 	var id acp.ToolCallID
-	switch u := n.Update.(type) {
+	switch call := u.value.(type) {
 	case *acp.ToolCall:
-		id = u.ToolCallID
+		id = call.ToolCallID
 	case *acp.ToolCallUpdate:
-		id = u.ToolCallID
+		id = call.ToolCallID
 	default:
 		return
 	}
-	s.calls.Apply(n.Update)
-	if n.lost != (lost{}) {
+	s.calls.Apply(u.value)
+	if u.data.lost != (lost{}) {
 		s.calls.Truncate(id)
 	}
 }

@@ -257,7 +257,7 @@ func TestAQuestionThatDoesNotTellTheCommandCoversNone(t *testing.T) {
 	}
 	// What was said before may change while the user reads.
 	before := execute(`{"command":"true"}`)
-	s.noteCall(update{SessionNotification: &acp.SessionNotification{Update: &before}})
+	s.noteCall(update{value: &before, data: new(object)})
 	if a := s.shown(t.Context(), acp.ToolCallUpdate{ToolCallID: "t"}); a.command != nil {
 		t.Error("an earlier update counts as shown")
 	}

@@ -98,9 +98,9 @@ func (s *asks) withdraw(a *ask, reason string, v answer) bool {
 		return false
 	}
 	q := s.host.queue
-	q.push(item{kind: kindWithdraw, json: new(object).str("requestId", a.id).str("reason", reason).json()})
+	q.push(new(object).str("requestId", a.id).str("reason", reason).item(kindWithdraw))
 	q.push(event(eventRequestCancelled, new(object).str("requestId", a.id).str("method", a.method).
-		str("agent", a.agent).optional("sessionId", a.session).str("reason", reason).json()))
+		str("agent", a.agent).optional("sessionId", a.session).str("reason", reason)))
 	return true
 }
 

@@ -16,57 +16,33 @@ type client struct {
 	conn *connection
 }
 
-// handler reports the notifications that do not decode, which the peer cannot
-// be told about.
+// handler takes updates of sessions by their text, of which Neovim gets most as
+// it is. It reports notifications that do not decode, because the peer cannot be
+// told about them.
 type handler struct {
 	acp.Handler
 	conn *connection
 }
 
-func (h handler) HandleNotification(ctx context.Context, method string, params json.RawMessage) error {
-	if method != acp.MethodSessionUpdate {
-		return h.handle(ctx, method, params)
+func (h handler) HandleNotification(ctx context.Context, method string, params json.RawMessage) (err error) {
+	if method == acp.MethodSessionUpdate {
+		err = h.conn.updates(ctx, params)
+	} else {
+		err = h.Handler.HandleNotification(ctx, method, params)
 	}
-	list, missing := pieces(params)
-	if missing != (lost{}) {
-		ctx = context.WithValue(ctx, lostKey{}, missing)
-	}
-	for piece := range list {
-		if err := h.handle(ctx, method, piece); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (h handler) handle(ctx context.Context, method string, params json.RawMessage) error {
-	err := h.Handler.HandleNotification(ctx, method, params)
 	var bad *acp.Error
 	if errors.As(err, &bad) {
 		h.conn.host.log.Warn("notification refused", "agent", h.conn.name, "method", method, "error", err)
 		o := new(object).str("agent", h.conn.name).str("method", method).str("kind", "agent").
 			num("code", int64(bad.Code)).str("message", bad.Message)
-		h.conn.host.queue.push(event(eventRequestFailed, o.json()))
+		h.conn.host.queue.push(event(eventRequestFailed, o))
 	}
 	return err
 }
 
-// lostKey is the key of what was left out of a notification before it was decoded.
-type lostKey struct{}
-
-// SessionUpdate gives an update to Neovim; it waits while Neovim is behind.
-func (k *client) SessionUpdate(ctx context.Context, n *acp.SessionNotification) error {
-	missing, _ := ctx.Value(lostKey{}).(lost)
-	if err := k.conn.host.queue.room(ctx); err != nil {
-		return err
-	}
-	k.conn.update(update{n, missing})
-	return nil
-}
-
 // CompleteElicitation tells Neovim that a URL elicitation is over.
 func (k *client) CompleteElicitation(ctx context.Context, n *acp.CompleteElicitationNotification) error {
-	k.conn.host.queue.push(event(notificationEvent(acp.MethodElicitationComplete), from(n.AppendJSON(nil)).str("agent", k.conn.name).json()))
+	k.conn.host.queue.push(event(notificationEvent(acp.MethodElicitationComplete), from(n.AppendJSON(nil)).str("agent", k.conn.name)))
 	return nil
 }
 
@@ -76,7 +52,7 @@ func (k *client) ExtNotification(ctx context.Context, method string, params json
 		return err
 	}
 	o := new(object).str("agent", k.conn.name).str("method", method).raw("params", params)
-	k.conn.host.queue.push(event(eventExtNotification, o.json()))
+	k.conn.host.queue.push(event(eventExtNotification, o))
 	return nil
 }
 
@@ -103,7 +79,7 @@ func (k *client) question(method string, id acp.SessionID, params acp.Appender) 
 
 // isWhole reports whether Neovim sees all of q.
 func (q *question) isWhole() bool {
-	return fits(q.data.buf, cmp.Or(q.max, maxCost)-surelyFits) // room for what is added
+	return q.data.cost()+costOfMore <= cmp.Or(q.max, maxCost)
 }
 
 // mayBeCut reports whether Neovim can answer q without seeing all of it: a
@@ -141,11 +117,10 @@ func (k *client) ask(ctx context.Context, q question) (answer, error) {
 		s.waits(1)
 		defer s.waits(-1)
 	}
-	o := new(object).str("requestId", a.id).str("name", q.event).str("method", q.method).
-		str("agent", c.name).optional("refused", q.refused)
-	o.key("data")
-	o.buf = append(o.buf, q.data.json()...)
-	c.host.queue.push(item{kind: kindAsk, json: o.json(), max: q.max})
+	it := new(object).str("requestId", a.id).str("name", q.event).str("method", q.method).
+		str("agent", c.name).optional("refused", q.refused).object("data", q.data).item(kindAsk)
+	it.max = q.max
+	c.host.queue.push(it)
 	return c.host.asks.wait(ctx, a), nil
 }
 

@@ -105,7 +105,7 @@ func (h *Host) connect(id string, p connectOp) error {
 	cmd, err := h.resolve(p.Agent, p.command)
 	if err != nil {
 		h.queue.push(event(eventConnectionFailed, new(object).str("agent", p.Agent).str("stage", "resolve").
-			str("error", err.Error()).json()))
+			str("error", err.Error())))
 		return err
 	}
 	c := newConnection(context.WithoutCancel(h.ctx), h, p.Agent, cmd) // Host.stop ends it, in order
@@ -142,7 +142,7 @@ func (c *connection) run() {
 		c.finish(err)
 		if c.main == nil {
 			c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
-				str("error", err.Error()).json()))
+				str("error", err.Error())))
 		}
 		return
 	}
@@ -174,7 +174,7 @@ func (c *connection) bringUp() (stage string, err error) {
 	case err == nil:
 		c.noteInit()
 		if c.main == nil {
-			c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name).json()))
+			c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name)))
 		}
 		return "", nil
 	case !started:
@@ -266,7 +266,7 @@ func (c *connection) setStateBecause(to string, reason error) {
 	if reason != nil {
 		o.str("reason", reason.Error())
 	}
-	c.host.queue.push(event(eventStateChanged, o.json()))
+	c.host.queue.push(event(eventStateChanged, o))
 }
 
 // finish fails everything that still waits and forgets the connection.

@@ -36,9 +36,12 @@ var blocks = []struct{ name, block, key, value string }{
 	{"Unknown", `{"type":"_smell","of":"roses"}`, "type", "_smell"},
 }
 
-func TestEveryUpdateHasItsEventAndData(t *testing.T) {
-	type row struct{ update, event, key, value string }
-	rows := []row{
+// updateRow is an update with the name of its event and a member of the data.
+type updateRow struct{ update, event, key, value string }
+
+// updateRows has an update of each kind.
+func updateRows() []updateRow {
+	rows := []updateRow{
 		{`{"sessionUpdate":"tool_call","toolCallId":"c","title":"T","kind":"edit"}`, "AgentToolCall", "kind", "edit"},
 		{`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"failed"}`, "AgentToolCallUpdate", "status", "failed"},
 		{`{"sessionUpdate":"plan","entries":[{"content":"e","priority":"low","status":"pending"}]}`, "AgentPlan", "entries[1].content", "e"},
@@ -56,9 +59,14 @@ func TestEveryUpdateHasItsEventAndData(t *testing.T) {
 		"agent_message_chunk": "Agent%sMessage", "agent_thought_chunk": "Agent%sThought", "user_message_chunk": "User%sMessage",
 	} {
 		for _, b := range blocks {
-			rows = append(rows, row{`{"sessionUpdate":"` + update + `","content":` + b.block + `}`, fmt.Sprintf(event, b.name), b.key, b.value})
+			rows = append(rows, updateRow{`{"sessionUpdate":"` + update + `","content":` + b.block + `}`, fmt.Sprintf(event, b.name), b.key, b.value})
 		}
 	}
+	return rows
+}
+
+func TestEveryUpdateHasItsEventAndData(t *testing.T) {
+	rows := updateRows()
 	var script []string
 	for _, r := range rows {
 		script = append(script, `RAW {"sessionId":"$ID","update":`+r.update+`}`)
@@ -75,7 +83,7 @@ func TestEveryUpdateHasItsEventAndData(t *testing.T) {
 			e.is(`of("`+r.event+`")[1].promptId`, "prompt-3")
 		}
 		e.seesOnly(func(name string) bool {
-			return slices.ContainsFunc(rows, func(r row) bool { return r.event == name })
+			return slices.ContainsFunc(rows, func(r updateRow) bool { return r.event == name })
 		}, "StateChanged", "TurnStarted", "ClientTextMessage", "ToolCallState", "Prompted", "TurnEnded")
 	})
 }

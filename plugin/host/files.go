@@ -54,9 +54,9 @@ func (k *client) write(ctx context.Context, ws *files.Workspace, loc files.Locat
 		old = "" // binary or too large to show, and about to be replaced
 	}
 	q := k.conn.host.queue
-	data := func() []byte {
+	data := func() *object {
 		return new(object).str("agent", k.conn.name).str("sessionId", string(p.SessionID)).str("requestId", id).
-			str("path", p.Path).str("old", old).str("new", p.Content).json()
+			str("path", p.Path).str("old", old).str("new", p.Content)
 	}
 	if err := q.delivered(ctx, q.push(event(eventFileWritePre, data()))); err != nil {
 		return nil, err

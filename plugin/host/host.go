@@ -85,7 +85,7 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	}
 	h.nvim = nvim
 	context.AfterFunc(ctx, func() { nvim.Close() })
-	h.queue.push(item{kind: kindHello, json: new(object).str("version", opts.Version).num("protocol", Protocol).json()})
+	h.queue.push(new(object).str("version", opts.Version).num("protocol", Protocol).item(kindHello))
 	delivered := make(chan struct{})
 	go func() {
 		defer close(delivered)
@@ -199,7 +199,7 @@ func (h *Host) done(id string, result []byte) {
 	if len(result) == 0 || string(result) == "null" {
 		result = []byte("{}")
 	}
-	h.queue.push(item{kind: kindDone, json: new(object).str("id", id).raw("result", result).json()})
+	h.queue.push(new(object).str("id", id).raw("result", result).item(kindDone))
 }
 
 // fail ends the operation id with an error.
@@ -210,23 +210,18 @@ func (h *Host) fail(id string, err error) {
 		log = log.With("code", peer.Code, "data", string(peer.Data[:min(len(peer.Data), maxLogged)]))
 	}
 	log.Info("operation failed")
-	o := new(object).str("id", id)
-	o.key("error")
-	o.buf = append(o.buf, describe(err).json()...)
-	h.queue.push(item{kind: kindDone, json: o.json()})
+	h.queue.push(new(object).str("id", id).object("error", describe(err)).item(kindDone))
 }
 
 // notice shows a line to the user; level is warn or error.
 func (h *Host) notice(level, format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	h.log.Warn("notice", "text", text)
-	h.queue.push(item{kind: kindNotice, json: new(object).str("level", level).str("message", text).json()})
+	h.queue.push(new(object).str("level", level).str("message", text).item(kindNotice))
 }
 
 // event makes the item that fires the User autocommand name.
-func event(name string, data []byte) item {
-	o := new(object).str("name", name)
-	o.key("data")
-	o.buf = append(o.buf, data...)
-	return item{kind: kindEvent, json: o.json()}
+func event(name string, data *object) item {
+	o := &object{buf: make([]byte, 0, len(data.buf)+len(name)+roomForMore)}
+	return o.str("name", name).object("data", data).item(kindEvent)
 }

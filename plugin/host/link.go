@@ -88,7 +88,7 @@ func (c *connection) notStarted(err error) error {
 // said passes a line on that is not part of the protocol.
 func (c *connection) said(stream, line string) {
 	if c.host.queue.room(c.ctx) == nil {
-		c.host.queue.push(event(eventAgentStderr, new(object).str("agent", c.name).str("stream", stream).str("line", line).json()))
+		c.host.queue.push(event(eventAgentStderr, new(object).str("agent", c.name).str("stream", stream).str("line", line)))
 	}
 }
 
@@ -117,7 +117,7 @@ func (c *connection) fault(f rpc.Fault) {
 	}
 	if c.host.queue.room(c.ctx) == nil {
 		c.host.queue.push(event(eventRequestFailed, new(object).str("agent", c.name).str("kind", "wire").
-			str("message", message).json()))
+			str("message", message)))
 	}
 }
 
@@ -130,9 +130,8 @@ func (c *connection) tap(d rpc.Direction, msg []byte) {
 	shown := msg[:min(len(msg), maxCost)]
 	o := new(object).str("agent", c.name).str("direction", d.String()).num("seq", seq).
 		str("time", time.Now().UTC().Format(time.RFC3339Nano)).str("message", string(shown))
-	it := event(eventTrafficMessage, o.json())
-	it.lost.bytes = len(msg) - len(shown)
-	c.host.queue.push(it)
+	o.lost.bytes = len(msg) - len(shown)
+	c.host.queue.push(event(eventTrafficMessage, o))
 }
 
 // cause is why the agent is gone when that is what err says, else err.
@@ -186,7 +185,7 @@ func exitOf(err error) *launch.ExitError {
 }
 
 // disconnected is the data of the event.
-func (c *connection) disconnected(err error) []byte {
+func (c *connection) disconnected(err error) *object {
 	o := new(object).str("agent", c.name).str("reason", err.Error())
 	if exit := exitOf(err); exit != nil {
 		if exit.Signal != "" {
@@ -197,7 +196,7 @@ func (c *connection) disconnected(err error) []byte {
 	}
 	tail := c.stderr()
 	if tail == "" {
-		return o.strs("stderr_tail", nil).json()
+		return o.strs("stderr_tail", nil)
 	}
-	return o.strs("stderr_tail", strings.Split(tail, "\n")).json()
+	return o.strs("stderr_tail", strings.Split(tail, "\n"))
 }

@@ -1,105 +1,64 @@
 package host
 
 import (
-	"encoding/json"
+	"bytes"
 	"strconv"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // maxExact is the largest integer a Lua number holds exactly.
 const maxExact = 1 << 53
 
 // appendLua appends src, which must be valid JSON, in a form that Neovim's
-// decoder takes without loss: an integer beyond 2^53 becomes a string, a lone
-// surrogate becomes U+FFFD (the decoder refuses it), and a null element of a
-// list is left out, because vim.NIL is true in Lua. Null members stay; the
-// decoder drops them.
-func appendLua(dst, src []byte) []byte {
-	c := luaCopier{src: src, dst: dst}
-	c.value()
-	return c.dst
+// decoder takes without loss, and returns how many values and names that are. An
+// integer beyond 2^53 becomes a string, a lone surrogate becomes U+FFFD (the
+// decoder refuses it), and a null element of a list is left out, because vim.NIL
+// is true in Lua. Null members stay; the decoder drops them.
+func appendLua(dst, src []byte) ([]byte, int) {
+	c := luaCopier{src: jx.Paired(src), dst: dst}
+	c.d.Reset(c.src)
+	if c.value(); c.d.Failed() {
+		return append(dst, "null"...), 1
+	}
+	c.copyTo(c.d.Pos())
+	return c.dst, c.d.Values()
 }
 
 type luaCopier struct {
-	src []byte
-	pos int
-	dst []byte
+	d        jx.Dec
+	src, dst []byte
+	done     int // what of src is in dst, or left out
 }
 
-func (c *luaCopier) space() {
-	for c.pos < len(c.src) {
-		switch c.src[c.pos] {
-		case ' ', '\t', '\n', '\r':
-			c.pos++
-		default:
-			return
-		}
-	}
-}
-
-func (c *luaCopier) skip(n int) { c.pos = min(c.pos+n, len(c.src)) }
-
-func (c *luaCopier) peek() byte {
-	c.space()
-	if c.pos < len(c.src) {
-		return c.src[c.pos]
-	}
-	return 0
+func (c *luaCopier) copyTo(pos int) {
+	c.dst = append(c.dst, c.src[c.done:pos]...)
+	c.done = pos
 }
 
 func (c *luaCopier) value() {
-	switch c.peek() {
-	case '{':
-		c.object()
-	case '[':
+	switch b := c.d.Peek(); {
+	case b == '{':
+		c.d.Obj()
+		for _, more := c.d.Next(); more; _, more = c.d.Next() {
+			c.value()
+		}
+	case b == '[':
 		c.array()
-	case '"':
-		c.string()
-	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+	case b == '-' || b >= '0' && b <= '9':
 		c.number()
-	default: // true, false, null
-		start := c.pos
-		for c.pos < len(c.src) && c.src[c.pos] >= 'a' && c.src[c.pos] <= 'z' {
-			c.pos++
-		}
-		c.dst = append(c.dst, c.src[start:c.pos]...)
-		if c.pos == start {
-			c.skip(1) // no JSON; go on all the same
-		}
+	default:
+		c.d.Skip()
 	}
-}
-
-func (c *luaCopier) object() {
-	c.pos++
-	c.dst = append(c.dst, '{')
-	for first := true; c.peek() != '}' && c.pos < len(c.src); first = false {
-		if c.src[c.pos] == ',' {
-			c.pos++
-			c.space()
-		}
-		if !first {
-			c.dst = append(c.dst, ',')
-		}
-		c.string()
-		if c.peek() == ':' {
-			c.pos++
-		}
-		c.dst = append(c.dst, ':')
-		c.value()
-	}
-	c.skip(1)
-	c.dst = append(c.dst, '}')
 }
 
 func (c *luaCopier) array() {
-	c.pos++
-	c.dst = append(c.dst, '[')
-	for first := true; c.peek() != ']' && c.pos < len(c.src); {
-		if c.src[c.pos] == ',' {
-			c.pos++
-			continue
-		}
-		if c.src[c.pos] == 'n' {
-			c.skip(len("null"))
+	c.d.Array()
+	c.copyTo(c.d.Pos())
+	for first := true; c.d.More(']'); {
+		c.done = c.d.Pos()
+		if c.d.Null() {
 			continue
 		}
 		if !first {
@@ -107,94 +66,63 @@ func (c *luaCopier) array() {
 		}
 		first = false
 		c.value()
+		c.copyTo(c.d.Pos())
 	}
-	c.skip(1)
-	c.dst = append(c.dst, ']')
+	c.done = c.d.Pos() - len("]")
 }
 
 func (c *luaCopier) number() {
-	start := c.pos
-	whole := true
-	for c.pos < len(c.src) {
-		switch b := c.src[c.pos]; {
-		case b == '-' || b == '+' || b >= '0' && b <= '9':
-		case b == '.' || b == 'e' || b == 'E':
-			whole = false
-		default:
-			goto done
-		}
-		c.pos++
+	start := c.d.Pos()
+	tok := c.d.Text()
+	if len(tok) <= 15 || bytes.ContainsAny(tok, ".eE") {
+		return
 	}
-done:
-	tok := c.src[start:c.pos]
-	if whole && len(tok) > 15 {
-		n, err := strconv.ParseInt(string(tok), 10, 64)
-		if err != nil || n > maxExact || n < -maxExact {
-			c.dst = append(c.dst, '"')
-			c.dst = append(c.dst, tok...)
-			c.dst = append(c.dst, '"')
-			return
-		}
+	n, err := strconv.ParseInt(string(tok), 10, 64)
+	if err != nil || n > maxExact || n < -maxExact {
+		c.copyTo(start)
+		c.dst = append(append(append(c.dst, '"'), tok...), '"')
+		c.done = c.d.Pos()
 	}
-	c.dst = append(c.dst, tok...)
-}
-
-func (c *luaCopier) string() {
-	start := c.pos
-	c.skip(1)
-	for c.pos < len(c.src) && c.src[c.pos] != '"' {
-		if c.src[c.pos] != '\\' {
-			c.pos++
-			continue
-		}
-		hi, ok := escape(c.src[c.pos:])
-		switch {
-		case !ok:
-			c.skip(2)
-		case hi < 0xd800 || hi > 0xdfff:
-			c.pos += 6
-		default:
-			if hi < 0xdc00 {
-				if lo, ok := escape(c.src[c.pos+6:]); ok && lo >= 0xdc00 && lo <= 0xdfff {
-					c.pos += 12
-					continue
-				}
-			}
-			c.dst = append(c.dst, c.src[start:c.pos]...)
-			c.dst = append(c.dst, `\ufffd`...)
-			c.pos += 6
-			start = c.pos
-		}
-	}
-	c.skip(1)
-	c.dst = append(c.dst, c.src[start:c.pos]...)
-}
-
-// escape reads the \uXXXX at the start of b.
-func escape(b []byte) (uint64, bool) {
-	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
-	return n, err == nil
 }
 
 // object builds one JSON object, member by member.
 type object struct {
-	buf  []byte
-	lost lost // of what its members come from
+	buf    []byte
+	values int  // values and names of members in buf
+	lost   lost // of what its members come from
 }
+
+// roomForMore is about what is added to an object that an agent sent.
+const roomForMore = 192
 
 // from starts with the members of raw, an object an agent sent. Members added
 // later win, because Lua keeps the last of two.
 func from(raw []byte) *object {
-	o := new(object)
-	if o.buf = appendLua(nil, raw); len(o.buf) <= len("{}") {
-		o.buf = nil
-	} else {
-		o.buf = o.buf[:len(o.buf)-1]
+	buf, values := appendLua(make([]byte, 0, len(raw)+roomForMore), raw)
+	return &object{buf: opened(buf), values: values}
+}
+
+// received starts with the members of text, an object that d has decoded into
+// v. They are copied as they are, unless that would give Lua what v does not
+// hold or what Lua cannot hold.
+func received(d *jx.Dec, text []byte, v acp.Appender) *object {
+	switch {
+	case d.Forgave():
+		return from(v.AppendJSON(nil))
+	case d.Odd():
+		return from(text)
 	}
-	return o
+	buf := append(make([]byte, 0, len(text)+roomForMore), text...)
+	return &object{buf: opened(buf), values: d.Values()}
+}
+
+// opened is the text of an object without its end, nil for an empty one.
+func opened(text []byte) []byte {
+	text = bytes.TrimRight(text[:len(text)-1], " \t\r\n")
+	if len(text) <= len("{") || text[0] != '{' {
+		return nil
+	}
+	return text
 }
 
 func (o *object) key(k string) {
@@ -203,13 +131,13 @@ func (o *object) key(k string) {
 	} else {
 		o.buf = append(o.buf, ',')
 	}
-	o.buf = strconv.AppendQuote(o.buf, k) // keys are ours: plain ASCII
-	o.buf = append(o.buf, ':')
+	o.buf = append(append(append(o.buf, '"'), k...), `":`...) // keys are ours and need no escapes
+	o.values += 2
 }
 
 func (o *object) str(k, v string) *object {
 	o.key(k)
-	o.buf = appendString(o.buf, v)
+	o.buf = jx.AppendString(o.buf, v)
 	return o
 }
 
@@ -239,7 +167,18 @@ func (o *object) raw(k string, v []byte) *object {
 		return o
 	}
 	o.key(k)
-	o.buf = appendLua(o.buf, v)
+	var values int
+	o.buf, values = appendLua(o.buf, v)
+	o.values += values
+	return o
+}
+
+// object adds a member that is an object, and what is missing of it.
+func (o *object) object(k string, v *object) *object {
+	o.key(k)
+	o.buf = append(o.buf, v.json()...)
+	o.values += v.values
+	o.lost.add(v.lost)
 	return o
 }
 
@@ -250,8 +189,9 @@ func (o *object) strs(k string, v []string) *object {
 		if i > 0 {
 			o.buf = append(o.buf, ',')
 		}
-		o.buf = appendString(o.buf, s)
+		o.buf = jx.AppendString(o.buf, s)
 	}
+	o.values += len(v)
 	o.buf = append(o.buf, ']')
 	return o
 }
@@ -264,10 +204,11 @@ func (o *object) json() []byte {
 	return append(o.buf, '}')
 }
 
-func appendString(dst []byte, s string) []byte {
-	b, err := json.Marshal(s) // replaces invalid UTF-8
-	if err != nil {
-		return append(dst, `""`...)
-	}
-	return append(dst, b...)
+// item makes an item of the object. Nothing is added to the object afterwards.
+func (o *object) item(kind string) item {
+	cost := o.cost()
+	return item{kind: kind, json: o.json(), cost: cost, lost: o.lost}
 }
+
+// cost is what Neovim takes for the object; see maxCost.
+func (o *object) cost() int { return len(o.buf) + len("{}") + (o.values+1)*valueCost }

@@ -101,5 +101,5 @@ func (c *connection) tellEnd(err error, sessions []*session) {
 // tellClosed tells Neovim of a session that nobody has closed.
 func (c *connection) tellClosed(id acp.SessionID, why string) {
 	c.host.queue.push(event(replyEvent(acp.MethodSessionClose), new(object).str("sessionId", string(id)).
-		str("agent", c.name).str("reason", why).json()))
+		str("agent", c.name).str("reason", why)))
 }

@@ -22,19 +22,23 @@ type item struct {
 	json []byte
 	lost lost // what is missing already
 	max  int  // what it may cost; 0 means maxCost
-	cost int  // set by push
+	cost int  // about what it costs, and not less
 }
 
 // fitted makes the item small enough for Neovim. What that leaves out is told
 // by its member truncated.
 func (it item) fitted() item {
-	small, missing := shrink(it.json, cmp.Or(it.max, maxCost))
-	if it.lost.add(missing); it.lost != (lost{}) {
-		small = append(append(small[:len(small)-1], `,"truncated":`...), it.lost.json()...)
-		small = append(small, '}')
+	if limit := cmp.Or(it.max, maxCost); it.cost > limit {
+		var missing lost
+		it.json, missing = shrink(it.json, limit)
+		it.lost.add(missing)
+		it.cost = costOf(it.json)
 	}
-	it.json = small
-	_, it.cost = measure(small, 0)
+	if it.lost != (lost{}) {
+		it.json = append(append(it.json[:len(it.json)-1], `,"truncated":`...), it.lost.object().json()...)
+		it.json = append(it.json, '}')
+		it.cost += costOfMore
+	}
 	return it
 }
 

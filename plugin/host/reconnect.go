@@ -89,7 +89,7 @@ func (s *session) restored(answer acp.Appender) {
 	s.mu.Unlock()
 	s.setReplay(false)
 	s.conn.host.queue.push(event(replyEvent(method), from(objectOr(answer.AppendJSON(nil))).
-		optional("cwd", cwd).str("sessionId", string(s.id)).str("agent", s.conn.name).json()))
+		optional("cwd", cwd).str("sessionId", string(s.id)).str("agent", s.conn.name)))
 	s.setState(state)
 }
 

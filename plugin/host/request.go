@@ -250,14 +250,14 @@ func (r *request) succeeded(result []byte) {
 		c.removeSession(r.fields.SessionID)
 	case methodSetModel:
 		o := new(object).raw("modelId", r.fields.raw["modelId"])
-		c.host.queue.push(event(eventModelUpdated, r.stampSession(o).json()))
+		c.host.queue.push(event(eventModelUpdated, r.stampSession(o)))
 	}
 	method := r.method
 	if method == methodFork {
 		method = acp.MethodSessionNew // a session was created
 	}
 	if name := replyEvent(method); name != "" {
-		c.host.queue.push(event(name, r.stamp(method, from(objectOr(result))).json()))
+		c.host.queue.push(event(name, r.stamp(method, from(objectOr(result)))))
 	}
 	c.host.done(r.id, result)
 	if opened != nil {

@@ -91,9 +91,7 @@ func (s *session) push(name string, o *object) {
 	if s.turn != nil {
 		o.str("promptId", s.turn.id)
 	}
-	it := event(name, o.json())
-	it.lost = o.lost
-	s.conn.host.queue.push(it)
+	s.conn.host.queue.push(event(name, o))
 }
 
 // prompt runs t, after the turns that came before it and once the agent can be
@@ -170,7 +168,7 @@ func (s *session) run(t *turn) {
 		s.push(replyEvent(acp.MethodSessionPrompt), from(result).str("opId", t.id))
 		s.push(eventTurnEnded, new(object).str("stopReason", string(r.StopReason)))
 	} else {
-		s.push(eventTurnEnded, new(object).raw("error", describe(err).json()))
+		s.push(eventTurnEnded, new(object).object("error", describe(err)))
 	}
 	goesOn := s.conn.why() == nil
 	s.mu.Lock()

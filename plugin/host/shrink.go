@@ -4,7 +4,8 @@ import (
 	"bytes"
 	"iter"
 	"slices"
-	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // Neovim stands still while it decodes an item and passes it on. What that
@@ -18,12 +19,11 @@ const (
 	maxWrite  = 10 << 20 // cost of a question about a file to be written, which is mostly one string
 )
 
-// Below these sizes an item fits for certain, and a piece is not worth keeping.
 const (
-	surelyFits  = maxCost / (valueCost + 1)
+	costOfMore  = 16 << 10 // more than anything costs that is added to what fits
 	smallMember = 2 << 10
-	leastPiece  = 64 << 10
-	maxDepth    = 8 // of what is made smaller instead of being left out
+	leastPiece  = 64 << 10 // what is not worth keeping if it has to be smaller
+	maxDepth    = 8        // of what is made smaller instead of being left out
 )
 
 // lost counts what was left out to make an item fit.
@@ -37,75 +37,30 @@ func (l *lost) add(more lost) {
 	l.entries += more.entries
 }
 
-func (l lost) json() []byte {
-	return new(object).num("bytes", int64(l.bytes)).num("entries", int64(l.entries)).json()
+func (l lost) object() *object {
+	return new(object).num("bytes", int64(l.bytes)).num("entries", int64(l.entries))
 }
 
-// fits reports whether src costs at most limit.
-func fits(src []byte, limit int) bool {
-	if len(src) <= surelyFits {
-		return true
-	}
-	_, cost := measure(src, 0)
-	return cost <= limit
+// part is JSON that has been checked, and what it costs.
+type part struct {
+	text []byte
+	cost int
 }
 
-// measure returns where the JSON value that starts at pos ends, and its cost.
-func measure(src []byte, pos int) (end, cost int) {
-	start, depth, values := pos, 0, 0
-	for pos < len(src) {
-		switch b := src[pos]; b {
-		case ' ', '\t', '\n', '\r', ',', ':':
-			pos++
-			continue
-		case '"':
-			pos = stringEnd(src, pos)
-			values++
-		case '{', '[':
-			pos++
-			depth++
-			values++
-			continue
-		case '}', ']':
-			pos++
-			depth--
-		default:
-			for pos++; pos < len(src) && !isPunctuation(src[pos]); pos++ {
-			}
-			values++
-		}
-		if depth <= 0 {
-			break
-		}
-	}
-	return pos, pos - start + values*valueCost
+// next passes over the value d is at.
+func next(d *jx.Dec) part {
+	values := d.Values()
+	text := d.Text()
+	return part{text, len(text) + (d.Values()-values)*valueCost}
 }
 
-func isPunctuation(b byte) bool {
-	switch b {
-	case ' ', '\t', '\n', '\r', ',', ':', '"', '{', '}', '[', ']':
-		return true
-	}
-	return false
-}
+// costOf returns the cost of one value.
+func costOf(text []byte) int { return next(jx.New(text)).cost }
 
-// stringEnd returns the position behind the string that starts at pos.
-func stringEnd(src []byte, pos int) int {
-	for start := pos + 1; start <= len(src); {
-		n := bytes.IndexByte(src[start:], '"')
-		if n < 0 {
-			break
-		}
-		quote := start + n
-		escapes := 0
-		for quote-escapes > start && src[quote-escapes-1] == '\\' {
-			escapes++
-		}
-		if start = quote + 1; escapes%2 == 0 {
-			return start
-		}
-	}
-	return len(src)
+// fits reports whether text costs at most limit. A value takes two bytes at
+// least, itself and what is between it and the next, so what is short fits.
+func fits(text []byte, limit int) bool {
+	return (len(text)+1)*(1+valueCost/2) <= limit || costOf(text) <= limit
 }
 
 // shrink returns src, valid JSON, or as much of it as costs at most limit, and
@@ -115,160 +70,129 @@ func shrink(src []byte, limit int) ([]byte, lost) {
 	if fits(src, limit) {
 		return src, lost{}
 	}
-	s := shrinker{src: src, dst: make([]byte, 0, limit/2)}
-	pos := s.space(0)
-	end, cost := measure(src, pos)
-	s.value(pos, end, cost, limit, 0)
+	s := shrinker{dst: make([]byte, 0, limit/2)}
+	s.value(next(jx.New(src)), limit, 0)
 	return s.dst, lost{len(src) - len(s.dst), s.entries}
 }
 
 type shrinker struct {
-	src, dst []byte
-	entries  int // left out
+	dst     []byte
+	entries int // left out
 }
 
-func (s *shrinker) space(pos int) int {
-	for pos < len(s.src) {
-		switch s.src[pos] {
-		case ' ', '\t', '\n', '\r', ',', ':':
-			pos++
-		default:
-			return pos
-		}
-	}
-	return pos
-}
-
-// value appends the value from pos to end for at most limit.
-func (s *shrinker) value(pos, end, cost, limit, depth int) {
-	if cost <= limit {
-		s.dst = append(s.dst, s.src[pos:end]...)
-		return
-	}
-	switch b := s.src[pos]; {
+// value appends p for at most limit.
+func (s *shrinker) value(p part, limit, depth int) {
+	switch b := p.text[0]; {
+	case p.cost <= limit:
+		s.dst = append(s.dst, p.text...)
 	case b == '"':
-		s.string(pos, end, limit-valueCost)
+		s.string(p.text, limit-valueCost)
 	case b == '{' && depth < maxDepth:
-		s.object(pos, limit-valueCost, depth)
+		s.object(p.text, limit-valueCost, depth)
 	case b == '[' && depth < maxDepth:
-		s.array(pos, limit-valueCost, depth)
+		s.array(p.text, limit-valueCost, depth)
+	case b == '{':
+		s.dst = append(s.dst, "{}"...)
+	case b == '[':
+		s.dst = append(s.dst, "[]"...)
 	default:
-		switch b {
-		case '{':
-			s.dst = append(s.dst, "{}"...)
-		case '[':
-			s.dst = append(s.dst, "[]"...)
-		default:
-			s.dst = append(s.dst, '0') // a number of that many digits
-		}
+		s.dst = append(s.dst, '0') // a number of that many digits
 	}
 }
 
 // string keeps the beginning of a string, up to a character that does not fit.
-func (s *shrinker) string(pos, end, limit int) {
-	cut := pos + 1
+func (s *shrinker) string(text []byte, limit int) {
+	cut := 1
 	for {
-		next := cut + characterLen(s.src[cut:])
-		if next-pos+1 > limit || next >= end {
+		next := cut + jx.CharLen(text[cut:])
+		if next+1 > limit || next >= len(text) {
 			break
 		}
 		cut = next
 	}
-	s.dst = append(append(s.dst, s.src[pos:cut]...), '"')
-}
-
-// characterLen is the length of the character at the start of the inside of a
-// JSON string, however it is written.
-func characterLen(b []byte) int {
-	if len(b) == 0 || b[0] != '\\' {
-		_, n := utf8.DecodeRune(b)
-		return max(n, 1)
-	}
-	first, ok := escape(b)
-	if !ok {
-		return 2
-	}
-	if first >= 0xd800 && first < 0xdc00 {
-		if second, ok := escape(b[6:]); ok && second >= 0xdc00 && second <= 0xdfff {
-			return 12
-		}
-	}
-	return 6
+	s.dst = append(append(s.dst, text[:cut]...), '"')
 }
 
 // array keeps elements as long as there is room. One that takes more than half
 // of it is made smaller, so that those behind it have some, too.
-func (s *shrinker) array(pos, limit, depth int) {
+func (s *shrinker) array(text []byte, limit, depth int) {
 	s.dst = append(s.dst, '[')
 	limit -= len("[]")
-	full, first := false, true
-	for pos = s.space(pos + 1); pos < len(s.src) && s.src[pos] != ']'; {
-		end, cost := measure(s.src, pos)
+	d := jx.New(text)
+	d.Array()
+	for full, first := false, true; d.More(']'); {
+		p := next(d)
 		give := limit / 2
-		if end < len(s.src) && s.src[s.space(end)] == ']' {
+		if d.Peek() == ']' {
 			give = limit - 1
 		}
-		full = full || (cost > give && give < leastPiece)
-		if full {
+		if full = full || (p.cost > give && give < leastPiece); full {
 			s.entries++
-		} else {
-			if !first {
-				s.dst = append(s.dst, ',')
-			}
-			first = false
-			s.value(pos, end, cost, give, depth+1)
-			limit -= min(cost, give) + 1
+			continue
 		}
-		pos = s.space(end)
+		if !first {
+			s.dst = append(s.dst, ',')
+		}
+		first = false
+		s.value(p, give, depth+1)
+		limit -= min(p.cost, give) + 1
 	}
 	s.dst = append(s.dst, ']')
 }
 
-// member is the place of a member of an object.
+// member is a member of an object; the name is as it is written.
 type member struct {
-	start, value, end int
-	nameCost, cost    int // cost is that of the value
-	large             bool
+	name, value part
+	large       bool
 }
 
-func (s *shrinker) object(pos, limit, depth int) {
+// members are those of an object.
+func members(object []byte) iter.Seq[member] {
+	return func(yield func(member) bool) {
+		d := jx.New(object)
+		for d.Obj(); d.More('}'); {
+			start := d.Pos()
+			d.Key()
+			name := bytes.TrimRight(object[start:d.Pos()], ": \t\r\n")
+			m := member{name: part{name, len(name) + valueCost + len(":,")}, value: next(d)}
+			if d.Failed() || !yield(m) {
+				return
+			}
+		}
+	}
+}
+
+func (s *shrinker) object(text []byte, limit, depth int) {
 	limit -= len("{}")
-	var members []member
+	var kept []member
 	small, large := 0, 0
-	for pos = s.space(pos + 1); pos < len(s.src) && s.src[pos] == '"'; pos = s.space(pos) {
-		m := member{start: pos}
-		pos = stringEnd(s.src, pos)
-		m.nameCost = pos - m.start + valueCost + len(":,")
-		m.value = s.space(pos)
-		m.end, m.cost = measure(s.src, m.value)
-		pos = m.end
-		cost := m.nameCost + m.cost
-		switch {
+	for m := range members(text) {
+		switch cost := m.name.cost + m.value.cost; {
 		case cost <= smallMember && small+cost <= limit/2:
 			small += cost
-		case m.nameCost <= smallMember && (large+1)*2*smallMember <= limit/2:
+		case m.name.cost <= smallMember && (large+1)*2*smallMember <= limit/2:
 			m.large = true
 			large++
 		default:
 			s.entries++
 			continue
 		}
-		members = append(members, m)
+		kept = append(kept, m)
 	}
 	limit -= small
 	s.dst = append(s.dst, '{')
-	for i, m := range members {
+	for i, m := range kept {
 		if i > 0 {
 			s.dst = append(s.dst, ',')
 		}
-		s.dst = append(append(s.dst, s.src[m.start:stringEnd(s.src, m.start)]...), ':')
-		give := m.cost
+		s.dst = append(append(s.dst, m.name.text...), ':')
+		give := m.value.cost
 		if m.large {
-			give = min(m.cost, limit/large-m.nameCost)
-			limit -= m.nameCost + give
+			give = min(give, limit/large-m.name.cost)
+			limit -= m.name.cost + give
 			large--
 		}
-		s.value(m.value, m.end, m.cost, give, depth+1)
+		s.value(m.value, give, depth+1)
 	}
 	s.dst = append(s.dst, '}')
 }
@@ -276,26 +200,30 @@ func (s *shrinker) object(pos, limit, depth int) {
 // lookup returns where the value of a member of the object raw is, by its name
 // and those of the objects around it. Without such a member, end is 0.
 func lookup(raw []byte, names ...string) (start, end int) {
-	s := shrinker{src: raw}
-	pos := s.space(0)
-next:
+	d := jx.New(raw)
 	for _, name := range names {
-		if pos >= len(raw) || raw[pos] != '{' {
+		if !enter(d, name) {
 			return 0, 0
 		}
-		for pos = s.space(pos + 1); pos < len(raw) && raw[pos] == '"'; pos = s.space(pos) {
-			nameEnd := stringEnd(raw, pos)
-			value := s.space(nameEnd)
-			if string(raw[pos+1:nameEnd-1]) == name {
-				pos = value
-				continue next
-			}
-			pos, _ = measure(raw, value)
-		}
-		return 0, 0
 	}
-	end, _ = measure(raw, pos)
-	return pos, end
+	d.Peek()
+	start = d.Pos()
+	d.Skip()
+	return start, d.Pos()
+}
+
+// enter goes to the value of a member of the object d is at.
+func enter(d *jx.Dec, member string) bool {
+	if d.Peek() != '{' || !d.Obj() {
+		return false
+	}
+	for name, more := d.Next(); more; name, more = d.Next() {
+		if string(name) == member {
+			return true
+		}
+		d.Skip()
+	}
+	return false
 }
 
 // chunkTags are the updates that carry the text of a message in pieces, which
@@ -330,7 +258,7 @@ func textPieces(params []byte, start, end int) iter.Seq[[]byte] {
 		for pos := start + 1; pos < end-1; {
 			from := pos
 			for pos < end-1 {
-				n := characterLen(params[pos : end-1])
+				n := jx.CharLen(params[pos : end-1])
 				if pos+n-from > textPiece {
 					break
 				}

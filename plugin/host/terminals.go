@@ -48,7 +48,7 @@ func (c *connection) terminalData(session acp.SessionID, id acp.TerminalID, text
 	if skipped > 0 {
 		o.num("skipped", int64(skipped))
 	}
-	c.host.queue.push(event(eventTerminalData, o.json()))
+	c.host.queue.push(event(eventTerminalData, o))
 }
 
 func (c *connection) terminalExited(session acp.SessionID, id acp.TerminalID, status terminal.Status) {
@@ -58,7 +58,7 @@ func (c *connection) terminalExited(session acp.SessionID, id acp.TerminalID, st
 	} else {
 		o.num("exitCode", int64(status.Code))
 	}
-	c.host.queue.push(event(eventTerminalExited, o.json()))
+	c.host.queue.push(event(eventTerminalExited, o))
 }
 
 func (c *connection) terminal(session acp.SessionID, id acp.TerminalID) *object {

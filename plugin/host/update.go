@@ -1,33 +1,80 @@
 package host
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"maps"
 	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // maxEarly bounds the updates kept for sessions that are not known yet.
 const maxEarly = 4096
 
-// update is a notification of an agent, and what was left out of it.
+// update is a session/update as Neovim gets it.
 type update struct {
-	*acp.SessionNotification
-	lost lost
+	session acp.SessionID
+	value   acp.SessionUpdate
+	event   string
+	data    *object
 }
 
-// update gives n to Neovim. Updates of a session whose id the agent has not
+// updates gives a session/update to Neovim; it waits while Neovim is behind.
+func (c *connection) updates(ctx context.Context, params []byte) error {
+	list, missing := pieces(params)
+	for piece := range list {
+		u, err := readUpdate(piece)
+		if err != nil {
+			return err
+		}
+		u.data.lost = missing
+		if err := c.host.queue.room(ctx); err != nil {
+			return err
+		}
+		c.update(u)
+	}
+	return nil
+}
+
+// readUpdate decodes the params of a session/update. Nothing in it aliases them.
+func readUpdate(params []byte) (update, error) {
+	d := jx.New(params)
+	n := new(acp.SessionNotification)
+	if err := acp.Read(d, n); err != nil {
+		return update{}, acp.InvalidParams(acp.MethodSessionUpdate, err)
+	}
+	u := update{n.SessionID, n.Update, eventOf(n.Update), received(d, params, n)}
+	if d.KeptNull() {
+		if names := nullMembers(acp.AppendSessionUpdate(nil, n.Update)); names != nil {
+			u.data.strs("cleared", names)
+		}
+	}
+	return u, nil
+}
+
+// nullMembers names the members of the object raw that are null. Lua drops
+// them, yet null may mean that a value is cleared.
+func nullMembers(raw []byte) []string {
+	var names []string
+	for name, v := range jx.Members(raw) {
+		if string(v) == "null" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// update gives u to Neovim. Updates of a session whose id the agent has not
 // told yet are kept until the answer that tells it.
-func (c *connection) update(n update) {
+func (c *connection) update(u update) {
 	c.mu.Lock()
-	s := c.sessions[n.SessionID]
-	early, lineUp := c.early[n.SessionID]
+	s := c.sessions[u.session]
+	early, lineUp := c.early[u.session]
 	if lineUp || s == nil && c.opening > 0 && len(c.early) < maxEarly {
 		if len(early) < maxEarly {
-			c.early[n.SessionID] = append(early, n)
+			c.early[u.session] = append(early, u)
 			c.mu.Unlock()
 			return
 		}
@@ -35,25 +82,19 @@ func (c *connection) update(n update) {
 	c.mu.Unlock()
 	if s == nil {
 		if lineUp { // too many to keep: give up waiting, in order
-			c.release(newSession(c, n.SessionID))
+			c.release(newSession(c, u.session))
 		}
-		c.host.log.Warn("update of a session nobody opened", "agent", c.name, "session", n.SessionID)
-		s = newSession(c, n.SessionID)
+		c.host.log.Warn("update of a session nobody opened", "agent", c.name, "session", u.session)
+		s = newSession(c, u.session)
 	}
-	s.update(n)
+	s.update(u)
 }
 
-func (s *session) update(n update) {
+func (s *session) update(u update) {
 	s.heard.Add(1)
-	s.noteCall(n)
-	raw := acp.AppendSessionUpdate(nil, n.Update)
-	o := from(n.AppendJSON(nil))
-	o.lost = n.lost
-	if names := nullMembers(raw); len(names) > 0 {
-		o.strs("cleared", names)
-	}
-	s.push(eventOf(n.Update), o)
-	s.foreign(n.Update)
+	s.noteCall(u)
+	s.push(u.event, u.data)
+	s.foreign(u.value)
 }
 
 // release gives Neovim the updates of a session that has become known. The
@@ -71,8 +112,8 @@ func (c *connection) release(s *session) {
 			c.early[s.id] = list[:0:0]
 		}
 		c.mu.Unlock()
-		for _, n := range list {
-			s.update(n)
+		for _, u := range list {
+			s.update(u)
 		}
 	}
 }
@@ -103,23 +144,6 @@ func (c *connection) await(ctx context.Context, id acp.SessionID) (*session, err
 			return nil, context.Cause(ctx)
 		}
 	}
-}
-
-// nullMembers names the members of the object raw that are null. Lua drops
-// them, yet null may mean that a value is cleared.
-func nullMembers(raw []byte) []string {
-	var members map[string]json.RawMessage
-	if !bytes.Contains(raw, []byte("null")) || json.Unmarshal(raw, &members) != nil {
-		return nil
-	}
-	var names []string
-	for k, v := range members {
-		if string(v) == "null" {
-			names = append(names, k)
-		}
-	}
-	slices.Sort(names)
-	return names
 }
 
 // eventOf names the event of an update.

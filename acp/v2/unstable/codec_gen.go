@@ -156,7 +156,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.ToolCallID = ToolCallID(d.Str())
 		case "name":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Name.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -168,7 +168,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "title":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Title.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -180,7 +180,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "kind":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Kind.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -192,7 +192,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "status":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.Status.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -204,7 +204,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "content":
 			seen = d.Once(seen, 0x20)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -228,7 +228,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "locations":
 			seen = d.Once(seen, 0x40)
-			if d.Null() {
+			if d.Cleared() {
 				v.Locations.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -252,7 +252,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "rawInput":
 			seen = d.Once(seen, 0x80)
-			if d.Null() {
+			if d.Cleared() {
 				v.RawInput.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -264,7 +264,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "rawOutput":
 			seen = d.Once(seen, 0x100)
-			if d.Null() {
+			if d.Cleared() {
 				v.RawOutput.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -276,7 +276,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "capabilities":
 			seen = d.Once(seen, 0x200)
-			if d.Null() {
+			if d.Cleared() {
 				v.Capabilities.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -288,7 +288,7 @@ func (v *ToolCallUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x400)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8357,7 +8357,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "content":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8381,7 +8381,7 @@ func (v *UserMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8462,7 +8462,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "content":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8486,7 +8486,7 @@ func (v *AgentMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8567,7 +8567,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "content":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8591,7 +8591,7 @@ func (v *AgentThought) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -8996,7 +8996,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.TerminalID = TerminalID(d.Str())
 		case "command":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Command.State = acp.PatchNull
 			} else {
 				v.Command.V = d.Str()
@@ -9004,7 +9004,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "cwd":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Cwd.State = acp.PatchNull
 			} else {
 				v.Cwd.V = AbsolutePath(d.Str())
@@ -9012,7 +9012,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "output":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Output.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9024,7 +9024,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "exitStatus":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.ExitStatus.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9036,7 +9036,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "size":
 			seen = d.Once(seen, 0x20)
-			if d.Null() {
+			if d.Cleared() {
 				v.Size.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9048,7 +9048,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "capabilities":
 			seen = d.Once(seen, 0x40)
-			if d.Null() {
+			if d.Cleared() {
 				v.Capabilities.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9060,7 +9060,7 @@ func (v *TerminalUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x80)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9761,7 +9761,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 		switch string(k) {
 		case "title":
 			seen = d.Once(seen, 0x1)
-			if d.Null() {
+			if d.Cleared() {
 				v.Title.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9773,7 +9773,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "updatedAt":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.UpdatedAt.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9788,7 +9788,7 @@ func (v *SessionInfoUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -9925,7 +9925,7 @@ func (v *UsageUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Size = d.Uint64()
 		case "cost":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Cost.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10059,7 +10059,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.Status.decode(d)
 		case "summary":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Summary.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10083,7 +10083,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "error":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Error.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10095,7 +10095,7 @@ func (v *CompactionUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10347,7 +10347,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			v.SessionID = SessionID(d.Str())
 		case "title":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.Title.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10359,7 +10359,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "description":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.Description.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10371,7 +10371,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "capabilities":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.Capabilities.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10383,7 +10383,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "state":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.State.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10395,7 +10395,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "cwd":
 			seen = d.Once(seen, 0x20)
-			if d.Null() {
+			if d.Cleared() {
 				v.Cwd.State = acp.PatchNull
 			} else {
 				v.Cwd.V = AbsolutePath(d.Str())
@@ -10403,7 +10403,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "additionalDirectories":
 			seen = d.Once(seen, 0x40)
-			if d.Null() {
+			if d.Cleared() {
 				v.AdditionalDirectories.State = acp.PatchNull
 			} else {
 				if d.Array() {
@@ -10419,7 +10419,7 @@ func (v *SubagentUpdate) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x80)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10540,7 +10540,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			v.MessageID = MessageID(d.Str())
 		case "senderSessionId":
 			seen = d.Once(seen, 0x2)
-			if d.Null() {
+			if d.Cleared() {
 				v.SenderSessionID.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10552,7 +10552,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "recipientSessionId":
 			seen = d.Once(seen, 0x4)
-			if d.Null() {
+			if d.Cleared() {
 				v.RecipientSessionID.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10564,7 +10564,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "senderMessageId":
 			seen = d.Once(seen, 0x8)
-			if d.Null() {
+			if d.Cleared() {
 				v.SenderMessageID.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10576,7 +10576,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "recipientMessageId":
 			seen = d.Once(seen, 0x10)
-			if d.Null() {
+			if d.Cleared() {
 				v.RecipientMessageID.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10588,7 +10588,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "content":
 			seen = d.Once(seen, 0x20)
-			if d.Null() {
+			if d.Cleared() {
 				v.Content.State = acp.PatchNull
 			} else {
 				mk := d.Mark()
@@ -10612,7 +10612,7 @@ func (v *SessionMessage) decode(d *jx.Dec, outer *jx.Outer) {
 			}
 		case "_meta":
 			seen = d.Once(seen, 0x40)
-			if d.Null() {
+			if d.Cleared() {
 				v.Meta.State = acp.PatchNull
 			} else {
 				mk := d.Mark()

@@ -133,7 +133,7 @@ func (g *gen) decodeMember(m *ir.Field) []jen.Code {
 	null := m.Presence == ir.Nullable || m.OnNull
 	switch {
 	case m.Presence == ir.Patch:
-		return []jen.Code{block(line("if d.Null()"), line("%s.State = %s", x, g.hand("PatchNull"))).Else().Block(do...)}
+		return []jen.Code{block(line("if d.Cleared()"), line("%s.State = %s", x, g.hand("PatchNull"))).Else().Block(do...)}
 	case null && m.Type.Prim != "any":
 		return []jen.Code{block(line("if !d.Null()"), do...)}
 	case m.OnError:
