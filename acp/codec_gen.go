@@ -9341,7 +9341,6 @@ func (v CancelRequestNotification) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ToolKind) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "read":
 		*v = ToolKindRead
@@ -9364,12 +9363,11 @@ func (v *ToolKind) decode(d *jx.Dec) {
 	case "other":
 		*v = ToolKindOther
 	default:
-		d.BadTag(m, "ToolKind", s)
+		*v = ToolKind(s)
 	}
 }
 
 func (v *ToolCallStatus) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "pending":
 		*v = ToolCallStatusPending
@@ -9380,19 +9378,18 @@ func (v *ToolCallStatus) decode(d *jx.Dec) {
 	case "failed":
 		*v = ToolCallStatusFailed
 	default:
-		d.BadTag(m, "ToolCallStatus", s)
+		*v = ToolCallStatus(s)
 	}
 }
 
 func (v *Role) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "assistant":
 		*v = RoleAssistant
 	case "user":
 		*v = RoleUser
 	default:
-		d.BadTag(m, "Role", s)
+		*v = Role(s)
 	}
 }
 
@@ -9413,12 +9410,11 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 }
 
 func (v *ElicitationSchemaType) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "object":
 		*v = ElicitationSchemaTypeObject
 	default:
-		d.BadTag(m, "ElicitationSchemaType", s)
+		*v = ElicitationSchemaType(s)
 	}
 }
 
@@ -9472,7 +9468,6 @@ func (v *StopReason) decode(d *jx.Dec) {
 }
 
 func (v *PlanEntryPriority) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "high":
 		*v = PlanEntryPriorityHigh
@@ -9481,12 +9476,11 @@ func (v *PlanEntryPriority) decode(d *jx.Dec) {
 	case "low":
 		*v = PlanEntryPriorityLow
 	default:
-		d.BadTag(m, "PlanEntryPriority", s)
+		*v = PlanEntryPriority(s)
 	}
 }
 
 func (v *PlanEntryStatus) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "pending":
 		*v = PlanEntryStatusPending
@@ -9495,7 +9489,7 @@ func (v *PlanEntryStatus) decode(d *jx.Dec) {
 	case "completed":
 		*v = PlanEntryStatusCompleted
 	default:
-		d.BadTag(m, "PlanEntryStatus", s)
+		*v = PlanEntryStatus(s)
 	}
 }
 

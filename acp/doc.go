@@ -41,20 +41,22 @@
 // # What survives
 //
 // Decoding and encoding loses nothing: members that this version does not know
-// are in Extra, variants in the Other type of the union, values in enums that
-// are open. What is written differently but means the same is not kept: space,
-// the order of members, escapes in strings, null or false for a member that may
-// be left out.
+// are in Extra, variants in the Other type of the union, and unknown values of
+// an enum are kept as they are. Where such a value decides something (a stop
+// reason, the kind of a permission option) and the protocol closes the enum, the
+// message is an error. What is written differently but means the same is not
+// kept: space, the order of members, escapes in strings, null or false for a
+// member that may be left out.
 //
 // # What fails
 //
 // Decoding is as strict as the protocol. A required member that is missing, a
 // wrong type, a number out of range, a member that is there twice (also inside
 // raw JSON), text that is not UTF-8, more than 512 levels: all are errors that
-// name the place ([Pointer]). Members for which the protocol says so are dropped instead when
-// they do not fit, and so are elements of some lists. Nothing is ever repaired
-// where that could change what runs on a machine: commands, arguments,
-// environments, paths, roots, MCP servers and permission options.
+// name the place ([Pointer]). Members for which the protocol says so are dropped
+// instead when they do not fit, and so are elements of some lists. Nothing is
+// ever repaired where that could change what runs on a machine: commands,
+// arguments, environments, paths, roots, MCP servers and permission options.
 //
 // Rules beyond that are not needed to understand a message; Check lists them.
 //

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -30,8 +31,9 @@ func TestWhatThisVersionDoesNotKnowIsKeptByteForByte(t *testing.T) {
 	}
 }
 
-// C111 of the conformance list. The values of version 1 are closed: one that
-// decides something is refused, one that is only shown counts as not given.
+// C111 of the conformance list. The enums of version 1 are closed: a value that
+// decides something is refused; one that only describes is kept, and Check
+// reports it.
 func TestUnknownValuesDecideNothing(t *testing.T) {
 	t.Parallel()
 	for text, into := range map[string]json.Unmarshaler{
@@ -43,13 +45,44 @@ func TestUnknownValuesDecideNothing(t *testing.T) {
 			t.Errorf("%s is taken", text)
 		}
 	}
-	var c ToolCall
-	if err := c.UnmarshalJSON([]byte(`{"toolCallId":"c","title":"t","kind":"_juggle","status":"_paused"}`)); err != nil || c.Title != "t" || c.Kind.OK || c.Status.OK {
-		t.Errorf("%+v, %v", c, err)
+}
+
+// C111 of the conformance list. A proxy older than its peers passes these on.
+func TestUnknownWordsThatOnlyDescribeAreKept(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text string
+		into interface {
+			json.Unmarshaler
+			AppendJSON([]byte) []byte
+		}
+		reported []string
+	}{
+		{`{"toolCallId":"c","title":"t","kind":"debug","status":"paused"}`, new(ToolCall), []string{"/kind", "/status"}},
+		{`{"toolCallId":"c","kind":"debug","status":"paused"}`, new(ToolCallUpdate), []string{"/kind", "/status"}},
+		{`{"entries":[{"content":"a","priority":"urgent","status":"stuck"},{"content":"b","priority":"low","status":"pending"}]}`, new(Plan), []string{"/entries/0/priority", "/entries/0/status"}},
+		{`{"audience":["user","auditor"]}`, new(Annotations), []string{"/audience/1"}},
+	} {
+		if err := c.into.UnmarshalJSON([]byte(c.text)); err != nil {
+			t.Errorf("%s: %v", c.text, err)
+			continue
+		}
+		if got := string(c.into.AppendJSON(nil)); got != c.text {
+			t.Errorf("%s\nis written as\n%s", c.text, got)
+		}
+		var at []string
+		for _, v := range Check(c.into) {
+			if v.Rule == "enum" {
+				at = append(at, v.Pointer)
+			}
+		}
+		if !slices.Equal(at, c.reported) {
+			t.Errorf("%s: Check reports %v, want %v", c.text, at, c.reported)
+		}
 	}
-	var p Plan
-	if err := p.UnmarshalJSON([]byte(`{"entries":[{"content":"a","priority":"_urgent","status":"pending"},{"content":"b","priority":"low","status":"pending"}]}`)); err != nil || len(p.Entries) != 1 || p.Entries[0].Content != "b" {
-		t.Errorf("%+v, %v", p, err)
+	var bad ToolCall // a value of a wrong type is still repaired
+	if err := bad.UnmarshalJSON([]byte(`{"toolCallId":"c","title":"t","kind":7,"status":{}}`)); err != nil || bad.Kind.OK || bad.Status.OK {
+		t.Errorf("%+v, %v", bad, err)
 	}
 }
 

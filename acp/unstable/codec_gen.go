@@ -13529,7 +13529,6 @@ func (v ProxySuccessorNotification) MarshalJSON() ([]byte, error) {
 }
 
 func (v *ToolKind) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "read":
 		*v = ToolKindRead
@@ -13552,12 +13551,11 @@ func (v *ToolKind) decode(d *jx.Dec) {
 	case "other":
 		*v = ToolKindOther
 	default:
-		d.BadTag(m, "ToolKind", s)
+		*v = ToolKind(s)
 	}
 }
 
 func (v *ToolCallStatus) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "pending":
 		*v = ToolCallStatusPending
@@ -13568,19 +13566,18 @@ func (v *ToolCallStatus) decode(d *jx.Dec) {
 	case "failed":
 		*v = ToolCallStatusFailed
 	default:
-		d.BadTag(m, "ToolCallStatus", s)
+		*v = ToolCallStatus(s)
 	}
 }
 
 func (v *Role) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "assistant":
 		*v = RoleAssistant
 	case "user":
 		*v = RoleUser
 	default:
-		d.BadTag(m, "Role", s)
+		*v = Role(s)
 	}
 }
 
@@ -13601,12 +13598,11 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 }
 
 func (v *ElicitationSchemaType) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "object":
 		*v = ElicitationSchemaTypeObject
 	default:
-		d.BadTag(m, "ElicitationSchemaType", s)
+		*v = ElicitationSchemaType(s)
 	}
 }
 
@@ -13703,7 +13699,6 @@ func (v *StopReason) decode(d *jx.Dec) {
 }
 
 func (v *PlanEntryPriority) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "high":
 		*v = PlanEntryPriorityHigh
@@ -13712,12 +13707,11 @@ func (v *PlanEntryPriority) decode(d *jx.Dec) {
 	case "low":
 		*v = PlanEntryPriorityLow
 	default:
-		d.BadTag(m, "PlanEntryPriority", s)
+		*v = PlanEntryPriority(s)
 	}
 }
 
 func (v *PlanEntryStatus) decode(d *jx.Dec) {
-	m := d.Mark()
 	switch s := d.StrBytes(); string(s) {
 	case "pending":
 		*v = PlanEntryStatusPending
@@ -13726,7 +13720,7 @@ func (v *PlanEntryStatus) decode(d *jx.Dec) {
 	case "completed":
 		*v = PlanEntryStatusCompleted
 	default:
-		d.BadTag(m, "PlanEntryStatus", s)
+		*v = PlanEntryStatus(s)
 	}
 }
 

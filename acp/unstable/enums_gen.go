@@ -3,7 +3,8 @@
 package unstable
 
 // ToolKind: what a tool does, so that clients can choose icons and layout.
-// Decoding refuses other values.
+// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
+// them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#creating
@@ -46,7 +47,8 @@ func (v ToolKind) Known() bool {
 }
 
 // ToolCallStatus: how far a tool call got.
-// Decoding refuses other values.
+// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
+// them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#status
@@ -74,7 +76,8 @@ func (v ToolCallStatus) Known() bool {
 }
 
 // Role: a side of the conversation.
-// Decoding refuses other values.
+// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
+// them.
 //
 // Part of 7 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -126,7 +129,8 @@ func (v PermissionOptionKind) Known() bool {
 }
 
 // ElicitationSchemaType: the JSON Schema type of a form.
-// Decoding refuses other values.
+// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
+// them.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -322,7 +326,8 @@ func (v StopReason) Known() bool {
 }
 
 // PlanEntryPriority: how important a step of a plan is.
-// Decoding refuses other values.
+// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
+// them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries
@@ -348,7 +353,8 @@ func (v PlanEntryPriority) Known() bool {
 }
 
 // PlanEntryStatus: how far a step of a plan got.
-// Decoding refuses other values.
+// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
+// them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries

@@ -40,6 +40,7 @@ type Type struct {
 	Doc          string       `json:"-"` // our words
 	Format       string       `json:",omitempty"`
 	Open         bool         `json:",omitempty"` // an enum or union that allows unknown values
+	Kept         bool         `json:",omitempty"` // a closed enum that keeps unknown values; see keep
 	Values       []Value      `json:",omitempty"`
 	Fields       []*Field     `json:",omitempty"` // of an object; shared by all variants of a union
 	Union        *Union       `json:",omitempty"`

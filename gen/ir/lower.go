@@ -37,6 +37,7 @@ func Lower(d *schema.Document, o Overlay) (*Spec, error) {
 	}
 	if len(l.errs) == 0 {
 		s.Methods = l.methods(d, s)
+		s.keep()
 	}
 	if len(l.errs) > 0 {
 		return nil, fmt.Errorf("%s: cannot be generated; teach gen/ir the shape or correct the schema:\n  %s", d.Name, strings.Join(l.errs, "\n  "))

@@ -66,6 +66,7 @@
 ---| "fetch" # Gets something from the network.
 ---| "switch_mode" # Asks for another session mode.
 ---| "other" # Anything else. The default.
+---| string # any other value
 
 ---How far a tool call got.
 ---@alias hermes.acp.ToolCallStatus
@@ -73,6 +74,7 @@
 ---| "in_progress" # Running.
 ---| "completed" # Done.
 ---| "failed" # Ended by an error.
+---| string # any other value
 
 ---Text, a picture or other content.
 ---@class hermes.acp.ToolCallContent.content: hermes.acp.Content
@@ -132,6 +134,7 @@
 ---@alias hermes.acp.Role
 ---| "assistant" # The model.
 ---| "user" # The person.
+---| string # any other value
 
 ---Text, plain or Markdown.
 ---@class hermes.acp.TextContent
@@ -333,6 +336,7 @@
 ---The JSON Schema type of a form.
 ---@alias hermes.acp.ElicitationSchemaType
 ---| "object" # The only type there is.
+---| string # any other value
 
 ---Text, or one choice if it has `enum` or `oneOf`.
 ---@class hermes.acp.ElicitationPropertySchema.string: hermes.acp.StringPropertySchema
@@ -892,12 +896,14 @@
 ---| "high" # The task fails without it.
 ---| "medium" # Matters, but the task can do without it.
 ---| "low" # Welcome if it happens.
+---| string # any other value
 
 ---How far a step of a plan got.
 ---@alias hermes.acp.PlanEntryStatus
 ---| "pending" # Not begun.
 ---| "in_progress" # Being worked on.
 ---| "completed" # Done.
+---| string # any other value
 
 ---The agent's plan for a task. Each report holds the whole plan and replaces the one before.
 ---@class hermes.acp.Plan

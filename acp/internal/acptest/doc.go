@@ -117,6 +117,7 @@ func Run(t *testing.T, p Package) {
 	t.Run("BadOptionalValuesBecomeTheDefault", k.testLenient)
 	t.Run("StrictMembersAreNotRepaired", k.testStrict)
 	t.Run("OneLeafChangesOneThing", k.testOneLeaf)
+	t.Run("NewerWordsAreKeptOrRefused", k.testNewer)
 	t.Run("RequiredMembersAreRequired", k.testRequired)
 	t.Run("NothingPrintsSecrets", k.testSecrets)
 	t.Run("MessagesDecodeThroughTheProtocol", k.testProtocol)

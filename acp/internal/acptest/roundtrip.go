@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/schema"
 )
 
 // perDefinition is how many random values of each definition are tried; with
@@ -137,6 +139,46 @@ func (k *kit) testOneLeaf(t *testing.T) {
 		return nil
 	})
 	t.Logf("%d failed to decode", failed)
+}
+
+// testNewer replaces one word that the schema lists, the value of an enum or the
+// tag of a union, by one that only a newer version could know. Either decoding
+// fails or the word comes back: a program that passes messages on never loses
+// it unseen.
+func (k *kit) testNewer(t *testing.T) {
+	words := map[string]bool{}
+	var collect func(n *schema.Node)
+	collect = func(n *schema.Node) {
+		words[n.Get("const").Text()] = true
+		n.EachSubschema(func(_ string, sub *schema.Node) { collect(sub) })
+	}
+	collect(k.doc.Raw)
+	r := rand.New(rand.NewPCG(3, 4))
+	kept, refused := 0, 0
+	k.each(t, perDefinition/4, func(*values) {}, func(def string, v pair) error {
+		all := slices.DeleteFunc(places(v.in, func(x any) { v.in = x }), func(p place) bool {
+			s, ok := p.value.(string)
+			return !ok || !words[s] || s == ""
+		})
+		if len(all) == 0 {
+			return nil
+		}
+		all[r.IntN(len(all))].set("_newer")
+		in := print(v.in)
+		out, _, err := k.Definitions[def](in)
+		if err != nil {
+			refused++
+			return nil
+		}
+		kept++
+		if at, differ := difference(parse(string(out)), parse(string(in))); differ {
+			return fmt.Errorf("lost at /%s\n  in  %s\n  out %s", strings.Join(at, "/"), in, out)
+		}
+		return nil
+	})
+	if kept == 0 || refused == 0 {
+		t.Errorf("%d kept, %d refused: the test has no teeth", kept, refused)
+	}
 }
 
 func prefix(p, of []string) bool { return len(p) <= len(of) && slices.Equal(p, of[:len(p)]) }

@@ -91,7 +91,7 @@ func (g *gen) decodeEnum(f *jen.File, t *ir.Type) {
 		cases = append(cases, jen.Case(jen.Lit(v.Wire)).Block(line("*v = %s", g.valueName(n, t, v))))
 	}
 	body := []jen.Code{}
-	if t.Open {
+	if t.Open || t.Kept {
 		cases = append(cases, jen.Default().Block(line("*v = %s(s)", n)))
 	} else {
 		body = append(body, line("m := d.Mark()"))

@@ -14,8 +14,11 @@ func (g *gen) enums(f *jen.File) {
 		}
 		n := g.goType(t.Name)
 		open := "Decoding refuses other values."
-		if t.Open {
+		switch {
+		case t.Open:
 			open = "Other values are kept; Known tells."
+		case t.Kept:
+			open = "The protocol allows no other values. Decoding keeps them; Known tells and Check reports them."
 		}
 		comment(f, g.placed(g.typeDoc(n, t, "one of a set of values")+"\n"+open, t))
 		if t.Kind == ir.EnumStr {

@@ -83,7 +83,7 @@ func (c *cats) definition(t *ir.Type) {
 			}
 			c.linef("---| %s%s", lit, comment(c.words.Value(t.Name, v.Wire)))
 		}
-		if t.Open {
+		if t.Open || t.Kept {
 			c.linef("---| %s # any other value", base)
 		}
 	default:

@@ -1,0 +1,54 @@
+package ir
+
+// keep marks the enums that keep values the schema does not define, although
+// the schema closes them: those that only stand where a bad value is repaired.
+// Repairing such a value would drop it, or the element of a list that it stands
+// in, without a word, and a program that passes messages on would lose what a
+// newer peer has said. In every other place a closed enum refuses the message,
+// which loses nothing unseen.
+func (s *Spec) keep() {
+	refuses := map[string]bool{}
+	var visit func(name string)
+	fields := func(list []*Field) {
+		for _, f := range list {
+			for r, repaired := &f.Type, f.OnError; r != nil && !repaired; r = r.Elem {
+				visit(r.Ref)
+				repaired = f.SkipInvalid
+			}
+		}
+	}
+	var union func(u *Union)
+	union = func(u *Union) {
+		if u == nil {
+			return
+		}
+		for _, v := range append([]*Variant{u.Other, u.Default, u.Absent}, u.Variants...) {
+			if v == nil {
+				continue
+			}
+			visit(v.Ref)
+			fields(v.Fields)
+			union(v.Nested)
+			for r := v.Type; r != nil; r = r.Elem {
+				visit(r.Ref)
+			}
+		}
+	}
+	visit = func(name string) {
+		t := s.Resolve(name)
+		if t == nil || refuses[t.Name] {
+			return
+		}
+		refuses[t.Name] = true
+		fields(t.Fields)
+		union(t.Union)
+	}
+	for _, t := range s.Types {
+		if t.Method != "" {
+			visit(t.Name)
+		}
+	}
+	for _, t := range s.Types {
+		t.Kept = t.Kind == EnumStr && !t.Open && !refuses[t.Name]
+	}
+}
