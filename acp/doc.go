@@ -53,10 +53,13 @@
 // Decoding is as strict as the protocol. A required member that is missing, a
 // wrong type, a number out of range, a member that is there twice (also inside
 // raw JSON), text that is not UTF-8, more than 512 levels: all are errors that
-// name the place ([Pointer]). Members for which the protocol says so are dropped
-// instead when they do not fit, and so are elements of some lists. Nothing is
-// ever repaired where that could change what runs on a machine: commands,
-// arguments, environments, paths, roots, MCP servers and permission options.
+// name the place ([Pointer]). The value holds only a part of the message then.
+//
+// Members for which the protocol says so are dropped instead when they do not
+// fit, and so are elements of some lists. That never covers a member that is
+// there twice, and nothing is repaired where that could change what runs on a
+// machine: commands, arguments, environments, paths, roots, MCP servers and
+// permission options.
 //
 // Rules beyond that are not needed to understand a message; Check lists them.
 //

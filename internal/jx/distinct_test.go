@@ -40,23 +40,6 @@ func TestNoObjectInRawTextHasAMemberTwice(t *testing.T) {
 	}
 }
 
-func TestADuplicateInRawTextIsForgivenLikeAnythingElse(t *testing.T) {
-	t.Parallel()
-	d := New([]byte(`[{"a":[{"b":1,"b":[2,{}]},3],"a":4},5]`))
-	d.Array()
-	d.More(']')
-	m := d.Mark()
-	if d.Raw(); !d.Recover(m) {
-		t.Fatal(d.Err())
-	}
-	if !d.More(']') || d.Int(0, 9) != 5 || d.More(']') {
-		t.Error("the cursor is not behind the value")
-	}
-	if d.End(); d.Err() != nil {
-		t.Error(d.Err())
-	}
-}
-
 func TestReadingRawTextOfSmallObjectsAllocatesNothingElse(t *testing.T) {
 	text := []byte(`{"command":"ls","args":["-l",{"a":1,"b":2}],"cwd":"/w","env":{"A":"1","B":"2"}}`)
 	if n := testing.AllocsPerRun(100, func() {

@@ -17,12 +17,12 @@ const (
 	syntax
 	tooDeep
 	badUTF8
+	duplicate // readers differ in which of the two they take
 
 	// The text is JSON but does not fit the type.
 	wrongType
 	badRange
 	missing
-	duplicate
 	badTag
 	noVariant
 	foreign
@@ -200,7 +200,7 @@ func (d *Dec) NoTag(m Mark, member string) {
 func (d *Dec) Unmarshal(v json.Unmarshaler) {
 	d.Peek()
 	s := d.p
-	d.Skip()
+	d.distinct() // here, because what fails in v may be forgiven
 	if d.code != ok {
 		return
 	}

@@ -125,8 +125,8 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
-// FuzzRecover reads anything as a list of objects, forgives everything, and
-// must end where encoding/json does.
+// FuzzRecover reads anything as a list of objects, forgives all that can be
+// forgiven, and must end where encoding/json does.
 func FuzzRecover(f *testing.F) {
 	seeded(f)
 	for _, s := range []string{`[{"a":1},{"a":"x","a":"y"},{"b":[1,{"a":2}]},3]`, `[{"a":{"a":{"a":[]}}},{}]`, `[[{"a":[{"a":1}]}]]`} {
@@ -171,7 +171,7 @@ func FuzzRecover(f *testing.F) {
 		d.End()
 		valid := json.Valid(text)
 		switch d.code {
-		case tooDeep, badUTF8:
+		case tooDeep, badUTF8, duplicate:
 		case ok, syntax:
 			if valid != (d.code == ok) {
 				t.Fatalf("%q: valid is %v, got %v", text, valid, d.Err())

@@ -24,9 +24,9 @@ func (d *Dec) Rewind(m Mark) {
 }
 
 // Recover forgives a failure inside the value that started at m and goes to the
-// end of that value; it reports whether it did. Text that is not JSON is not
-// forgiven. With it generated code gives members their default and drops items
-// of lists where the schema says so.
+// end of that value; it reports whether it did. Text that is not JSON, or has a
+// member twice, is not forgiven. With it generated code gives members their
+// default and drops items of lists where the schema says so.
 //
 // The rest of the value is read from where the failure left the cursor, which
 // is on the value that failed or behind it. So forgiving costs each byte of the

@@ -53,8 +53,6 @@ func TestRecoverEndsAtTheEndOfTheValue(t *testing.T) {
 		{`{"b":{"a":1}}`, member(str)},
 		{`{"a":1}`, member(str)},
 		{`{"a":1,"b":[{}]}`, member(str)},
-		{`{"a":"","a":{}}`, member(str)},
-		{`{"a":"","a":"","c":1}`, member(str)},
 		{`{"a":{"a":[{"a":1}]},"b":2}`, member(member(list(member(str))))},
 		{`{"a":{"a":[{"a":""},{}, {"a":1}]},"b":2}`, member(member(list(member(str))))},
 		{`[1,"",[2]]`, list(str)},
@@ -97,6 +95,44 @@ type refuse struct{}
 func (refuse) UnmarshalJSON([]byte) error { return New([]byte(`1`)).wantString() }
 
 func (d *Dec) wantString() error { d.Str(); return d.Err() }
+
+// Forgiving a member that comes twice would hide which of the two a reader takes.
+func TestAMemberThatComesTwiceIsNotForgiven(t *testing.T) {
+	t.Parallel()
+	members := func(d *Dec) {
+		var seen uint64
+		var x Unknown
+		d.Obj()
+		for k, more := d.Next(); more; k, more = d.Next() {
+			if string(k) == "a" {
+				seen = d.Once(seen, 1)
+				d.Str()
+				continue
+			}
+			x.Add(d, k, nil)
+		}
+	}
+	for text, read := range map[string]func(*Dec){
+		`{"a":"","a":{}}`:                 members,
+		`{"a":"","a":"","c":1}`:           members,
+		`{"b":1,"b":1}`:                   members,
+		`{"b":[{"c":1,"c":1}]}`:           members,
+		`{"x":[{"b":1,"b":[2,{}]},3]}`:    func(d *Dec) { d.Raw() },
+		`[{"b":1,"\u0062":1}]`:            func(d *Dec) { d.Raw() },
+		`{"m":{"b":1,"b":[2,{}]},"m2":3}`: func(d *Dec) { d.RawObject() },
+	} {
+		d := New([]byte(`[` + text + `]`))
+		d.Array()
+		d.More(']')
+		m := d.Mark()
+		if read(d); d.Recover(m) {
+			t.Errorf("%s was forgiven", text)
+		}
+		if e, _ := d.Err().(*Error); e == nil || e.Syntax || e.Pointer == "" || e.Msg != "duplicate member" {
+			t.Errorf("%s: %v", text, d.Err())
+		}
+	}
+}
 
 func TestBrokenTextIsNotForgiven(t *testing.T) {
 	t.Parallel()

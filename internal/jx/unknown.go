@@ -72,14 +72,16 @@ func (u *Unknown) Add(d *Dec, name []byte, outer *Outer) {
 		u.members = &members{text: append(make([]byte, 0, 128), '{')}
 	}
 	m := u.members
+	whole := m.text // without the member, should it fail
 	m.text = Comma(m.text)
 	at := len(m.text)
 	m.text = append(AppendString(m.text, string(name)), ':')
 	if m.names.add(name, m.text, at) {
 		d.Duplicate()
-		return
 	}
-	m.text = d.appendRaw(m.text)
+	if m.text = d.appendRaw(m.text); d.Failed() {
+		m.text = whole
+	}
 }
 
 // Text returns the members as the text of an object, nil when there are none.

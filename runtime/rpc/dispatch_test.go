@@ -198,6 +198,31 @@ func TestAFailingNotificationHandlerLosesOnlyItsMessage(t *testing.T) {
 	eventually(t, "both failures are counted", func() bool { return c.Stats().Count(rpc.FaultHandler) == 2 })
 }
 
+// The log of a message that no handler saw must not blame a handler.
+func TestParamsThatDoNotDecodeAreAFaultOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"a wrong type":                `{"sessionId":7}`,
+		"a member twice":              `{"sessionId":"s","update":{"sessionUpdate":"plan","entries":[],"entries":[]}}`,
+		"a member twice in raw input": `{"sessionId":"s","update":{"sessionUpdate":"tool_call","toolCallId":"c","title":"t","rawInput":{"a":1,"a":2}}}`,
+		"a member twice in _meta":     `{"sessionId":"s","_meta":{"a":{"b":1,"b":2}},"update":{"sessionUpdate":"plan","entries":[]}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			faults := make(chan rpc.Fault, 1)
+			c, w := dial(t, acp.ClientSide(acp.UnimplementedClientHandler{}), rpc.Options{OnFault: func(f rpc.Fault) { faults <- f }})
+			w.say(`{"jsonrpc":"2.0","method":"session/update","params":%s}`, text)
+			f := receive(t, "fault", faults)
+			if f.Kind != rpc.FaultParams || f.Kind.String() != "bad params" || !strings.HasPrefix(f.Err.Error(), "session/update: /") {
+				t.Errorf("reported %v: %v", f.Kind, f.Err)
+			}
+			if n := c.Stats().Count(rpc.FaultParams); n != 1 {
+				t.Errorf("counted %d times", n)
+			}
+		})
+	}
+}
+
 func TestErrorsOfThePeerAreTyped(t *testing.T) {
 	t.Parallel()
 	c, w := dial(t, nil, rpc.Options{})

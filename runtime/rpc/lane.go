@@ -120,8 +120,11 @@ func (c *Conn) notify(s *step) {
 	if !c.closing() {
 		if err := c.handleNotification(s.method, s.params); err != nil {
 			kind := FaultHandler
-			if errors.Is(err, &acp.Error{Code: acp.ErrorCodeMethodNotFound}) {
+			switch {
+			case errors.Is(err, &acp.Error{Code: acp.ErrorCodeMethodNotFound}):
 				kind = FaultUnknownMethod
+			case errors.Is(err, &acp.Error{Code: acp.ErrorCodeInvalidParams}):
+				kind = FaultParams
 			}
 			c.fault(kind, err, s.buf.b)
 		}

@@ -68,6 +68,7 @@ const (
 	FaultDuplicate                        // a second answer, or a second request with the id of a pending one
 	FaultLate                             // an answer to a call that was given up
 	FaultUnknownMethod                    // a notification nobody handles
+	FaultParams                           // a notification whose params do not decode; its handler did not run
 	FaultHandler                          // a notification handler failed, or a handler panicked
 	FaultRefused                          // a request above Limits.Requests or Limits.Questions, or against Options.Handshake
 	FaultUnanswered                       // an error answer was dropped because the peer does not read
@@ -78,7 +79,7 @@ const (
 
 var faultNames = [faultKinds]string{
 	"noise", "parse error", "invalid message", "message too large", "large message", "unknown response",
-	"duplicate id", "late response", "unknown notification", "handler failed",
+	"duplicate id", "late response", "unknown notification", "bad params", "handler failed",
 	"request refused", "error not sent", "stalled", "backlog",
 }
 

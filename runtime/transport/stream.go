@@ -18,8 +18,8 @@ const (
 
 // Stream is a Transport over a byte stream, one message a line.
 //
-// Lines may end in CR LF, a byte order mark before the first is dropped, blank
-// lines are skipped. Memory stays bounded whatever the peer sends: a line above
+// Lines may end in CR LF and start with a byte order mark; blank lines are
+// skipped. Memory stays bounded whatever the peer sends: a line above
 // the limit is skipped, not kept, and one without end is an error.
 type Stream struct {
 	r   io.Reader
@@ -29,7 +29,6 @@ type Stream struct {
 	buf      []byte // input not yet handed out is buf[pos:end]
 	pos, end int
 	skip     int // bytes dropped of the line being skipped; 0 when none is
-	begun    bool
 	err      error
 
 	received, sent atomic.Uint64
@@ -94,7 +93,7 @@ func (s *Stream) Read(buf []byte) ([]byte, error) {
 				s.skip = 0
 				continue
 			}
-			if dst = s.trim(dst); len(dst) > 0 {
+			if dst = trim(dst); len(dst) > 0 {
 				return dst, nil
 			}
 			continue
@@ -104,7 +103,7 @@ func (s *Stream) Read(buf []byte) ([]byte, error) {
 			if s.skip > 0 {
 				dst = dst[:0]
 			}
-			return s.trim(dst), s.err
+			return trim(dst), s.err
 		}
 		s.inside.Store(len(dst) > 0 || s.skip > 0)
 		s.fill()
@@ -139,12 +138,10 @@ func (s *Stream) fill() {
 	}
 }
 
-// trim drops the white space around a line and a leading byte order mark.
-func (s *Stream) trim(line []byte) []byte {
-	if !s.begun && len(line) > 0 {
-		s.begun = true
-		line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
-	}
+// trim drops the white space around a line and a leading byte order mark: a peer
+// that opens its output again for each message starts each with one.
+func trim(line []byte) []byte {
+	line = bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
 	if n := len(line); n > 0 && line[0] > ' ' && line[n-1] > ' ' {
 		return line
 	}

@@ -50,6 +50,8 @@ func TestLinesAreMessages(t *testing.T) {
 		{"C008 blank lines", "\n\r\n \t\n{}\n\n", []string{"{}"}},
 		{"C008 CR LF", "{}\r\n[]\r\n", []string{"{}", "[]"}},
 		{"C008 byte order mark", "\xef\xbb\xbf{}\n[]\n", []string{"{}", "[]"}},
+		{"C008 byte order marks", "\xef\xbb\xbf{}\n\xef\xbb\xbf[]\r\n\xef\xbb\xbf\n1\n", []string{"{}", "[]", "1"}},
+		{"a byte order mark inside", "{}\xef\xbb\xbf\n", []string{"{}\xef\xbb\xbf"}},
 		{"C008 space around", "  {} \t\n", []string{"{}"}},
 		{"at the limit", strings.Repeat("x", 100) + "\n{}\n", []string{strings.Repeat("x", 100), "{}"}},
 		{"above the limit", strings.Repeat("x", 101) + "\n{}\n", []string{"too large", "{}"}},

@@ -51,7 +51,7 @@ func (l *losses) add(kind loss, what string) {
 // like messages, such as a banner or a log, are not counted.
 func (l *losses) fault(f rpc.Fault) {
 	switch f.Kind {
-	case rpc.FaultHandler:
+	case rpc.FaultParams, rpc.FaultHandler:
 		// A message of no session may be decoded after the turn has ended.
 		l.add(lostMessage, f.Err.Error())
 		return
