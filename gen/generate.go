@@ -40,13 +40,20 @@ var packages = []struct {
 // shared is the package with the hand-written types of all others.
 const shared = "acp"
 
-// Files generates everything for the module at root. Nothing is written.
+// Files generates everything for the module at root from its schema folder.
+// Nothing is written. The error lists all that is wrong, in whatever file.
 func Files(root string) ([]emit.Output, error) {
-	o, err := readOverlay(root)
+	return From(root, os.DirFS(filepath.Join(root, "schema")))
+}
+
+// From is Files with a schema folder that need not be that of the module, so
+// that an update can be tried before it is made.
+func From(root string, tree fs.FS) ([]emit.Output, error) {
+	module, err := modulePath(root)
 	if err != nil {
 		return nil, err
 	}
-	module, err := modulePath(root)
+	o, err := readOverlay(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +61,11 @@ func Files(root string) ([]emit.Output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.check(); err != nil {
-		return nil, err
-	}
+	errs := []error{o.check()}
 	var out []emit.Output
+	add := func(files []emit.Output, err error) {
+		out, errs = append(out, files...), append(errs, err)
+	}
 	for _, p := range packages {
 		reserved, err := declared(filepath.Join(root, filepath.FromSlash(p.dir)))
 		if err != nil {
@@ -67,40 +75,41 @@ func Files(root string) ([]emit.Output, error) {
 		if p.edition.Unstable() {
 			channel = "unstable"
 		}
-		files, err := golang.Package{
+		add(golang.Package{
 			Edition: string(p.edition), Dir: p.dir, Module: module, Shared: shared,
-			Header: fmt.Sprintf("from %s (sha256 %s)", p.edition.File(), schema.Sum(p.edition.Bytes())),
+			Header: "from " + p.edition.File(),
 			Const:  p.value, Version: p.edition.Version(), Channel: channel,
 			Reserve: reserved, Calls: o.calls(), Names: o.names, Spec: specs[p.edition],
-		}.Files()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, files...)
+		}.Files())
+		add(shapes(p.edition, specs[p.edition]))
 	}
-	lock, err := o.lock()
-	if err != nil {
+	add(o.lock())
+	add(neovim.Files(specs[schema.V1], o.docs.For(schema.V1), o.events))
+	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	out = append(out, lock)
-	editor, err := editorFiles(specs[schema.V1])
-	if err != nil {
-		return nil, err
-	}
-	return append(out, editor...), nil
+	return out, nil
 }
 
-// editorFiles makes what Neovim needs: event table, types, API, documentation.
-func editorFiles(s *ir.Spec) ([]emit.Output, error) {
-	rows, err := schema.ReadOverlay[neovim.EventRows](schema.Tree, schema.EventsFile)
-	if err != nil {
-		return nil, err
+// shapes writes one line for each definition and method, without words: what an
+// update changes in the shape of a schema, or a change of gen/ir in how it is
+// understood, can be read from its diff.
+func shapes(e schema.Edition, s *ir.Spec) ([]emit.Output, error) {
+	var b bytes.Buffer
+	out := json.NewEncoder(&b)
+	out.SetEscapeHTML(false)
+	for _, t := range s.Types {
+		if err := out.Encode(t); err != nil {
+			return nil, err
+		}
 	}
-	docs, err := schema.ReadDocs(schema.Tree)
-	if err != nil {
-		return nil, err
+	for _, m := range s.Methods {
+		if err := out.Encode(m); err != nil {
+			return nil, err
+		}
 	}
-	return neovim.Files(s, docs.For(schema.V1), rows)
+	name := strings.ReplaceAll(string(e), "/", "-") + ".golden.json"
+	return []emit.Output{{Path: "gen/ir/testdata/" + name, Data: b.Bytes()}}, nil
 }
 
 // Write writes the files below root and removes generated Go files that are not
@@ -194,18 +203,11 @@ func declared(dir string) ([]string, error) {
 	return names, nil
 }
 
-// lockFile is read from the module that is generated, not from the program.
-func readLock(root string) (map[string]string, error) {
-	b, err := os.ReadFile(filepath.Join(root, "schema", filepath.FromSlash(schema.NamesFile)))
+// readLock reads the Go names of the last time. The first time there are none.
+func readLock(tree fs.FS) (map[string]string, error) {
+	names, err := schema.ReadOverlay[map[string]string](tree, schema.NamesFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	var m map[string]string
-	if err := json.Unmarshal(b, &m); err != nil {
-		return nil, fmt.Errorf("schema/%s: %w", schema.NamesFile, err)
-	}
-	return m, nil
+	return names, err
 }

@@ -3,6 +3,7 @@ package gen
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/gen/emit"
 	"github.com/hermes-nvim/hermes/gen/emit/golang"
+	"github.com/hermes-nvim/hermes/gen/emit/neovim"
 	"github.com/hermes-nvim/hermes/gen/ir"
 	"github.com/hermes-nvim/hermes/schema"
 )
@@ -30,15 +32,15 @@ type overlay struct {
 	defaults schema.Defaults
 	pages    schema.Pages
 	docs     *schema.Docs
+	events   neovim.EventRows
 	quirks   quirks
 	ledger   *schema.Ledger
 	names    *golang.Names
-	tree     fs.FS // the schema folder of the module that is generated
+	tree     fs.FS // the schema folder
 	loaded   map[schema.Edition]*schema.Document
 }
 
-func readOverlay(root string) (*overlay, error) {
-	tree := os.DirFS(filepath.Join(root, "schema"))
+func readOverlay(tree fs.FS) (*overlay, error) {
 	o := &overlay{tree: tree}
 	var err error
 	if o.patches, err = schema.ReadPatches(tree); err != nil {
@@ -51,6 +53,9 @@ func readOverlay(root string) (*overlay, error) {
 		return nil, err
 	}
 	if o.docs, err = schema.ReadDocs(tree); err != nil {
+		return nil, err
+	}
+	if o.events, err = schema.ReadOverlay[neovim.EventRows](tree, schema.EventsFile); err != nil {
 		return nil, err
 	}
 	if o.quirks, err = schema.ReadOverlay[quirks](tree, schema.QuirksFile); err != nil {
@@ -70,18 +75,18 @@ func readOverlay(root string) (*overlay, error) {
 		entries = append(entries, "secrets: "+m)
 	}
 	o.ledger = schema.NewLedger(schema.QuirksFile, entries...)
-	locked, err := readLock(root)
+	locked, err := readLock(tree)
 	if err != nil {
 		return nil, err
 	}
 	o.names = &golang.Names{Chosen: o.quirks.Names, Locked: locked}
-	o.loaded, err = schema.LoadAll()
+	o.loaded, err = schema.LoadFrom(tree)
 	return o, err
 }
 
 // Specs lowers all editions with the overlay of the module at root.
 func Specs(root string) (map[schema.Edition]*ir.Spec, error) {
-	o, err := readOverlay(root)
+	o, err := readOverlay(os.DirFS(filepath.Join(root, "schema")))
 	if err != nil {
 		return nil, err
 	}
@@ -144,18 +149,18 @@ func (m marks) Has(member string) bool {
 }
 
 // lock is the file of names for the next time.
-func (o *overlay) lock() (emit.Output, error) {
+func (o *overlay) lock() ([]emit.Output, error) {
 	if err := o.names.Err(); err != nil {
-		return emit.Output{}, err
+		return nil, err
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	if err := e.Encode(o.names.Lock()); err != nil {
-		return emit.Output{}, err
+		return nil, err
 	}
-	return emit.Output{Path: "schema/" + schema.NamesFile, Data: b.Bytes()}, nil
+	return []emit.Output{{Path: "schema/" + schema.NamesFile, Data: b.Bytes()}}, nil
 }
 
 // Wordless lists the definitions and methods that overlay/docs.json does not
@@ -180,17 +185,10 @@ func Wordless(specs map[schema.Edition]*ir.Spec) []string {
 // check reports overlay entries that nothing in the schemas matches, and files
 // that are not what the published package gives.
 func (o *overlay) check() error {
-	for _, err := range []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.pages.Check(o.loaded), o.docs.Check(o.loaded)} {
-		if err != nil {
-			return err
-		}
-	}
+	errs := []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.pages.Check(o.loaded), o.docs.Check(o.loaded)}
 	sources, err := schema.ReadOverlay[schema.Sources](o.tree, schema.SourcesFile)
-	if err != nil {
-		return err
+	if err == nil {
+		err = sources.Verify(o.tree)
 	}
-	if err := sources.Verify(); err != nil {
-		return err
-	}
-	return sources.VerifyProse(o.tree)
+	return errors.Join(append(errs, err)...)
 }

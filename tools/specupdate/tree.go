@@ -128,13 +128,10 @@ func (t *tree) report(r []*release, out io.Writer) error {
 // release is the version that the tree holds.
 func (t *tree) release() (*release, error) {
 	fsys := os.DirFS(t.dir)
-	r := &release{version: t.sources.Version, docs: map[schema.Edition]*schema.Document{}}
-	for _, e := range schema.Editions {
-		d, err := schema.LoadFile(filepath.Join(t.dir, filepath.FromSlash(e.File())))
-		if err != nil {
-			return nil, err
-		}
-		r.docs[e] = d
+	r := &release{version: t.sources.Version}
+	var err error
+	if r.docs, err = schema.LoadFrom(fsys); err != nil {
+		return nil, err
 	}
 	patches, err := schema.ReadPatches(fsys)
 	if err != nil {

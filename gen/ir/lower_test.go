@@ -1,69 +1,12 @@
 package ir_test
 
 import (
-	"bytes"
-	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/hermes-nvim/hermes/gen"
 	"github.com/hermes-nvim/hermes/gen/ir"
 	"github.com/hermes-nvim/hermes/schema"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// One line for each definition and method: what changed in the shape of a
-// schema can be read from the diff. Words are not part of it.
-func TestTheShapeOfEverySchemaIsKnown(t *testing.T) {
-	t.Parallel()
-	specs, err := gen.Specs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range schema.Editions {
-		var b bytes.Buffer
-		out := json.NewEncoder(&b)
-		out.SetEscapeHTML(false)
-		for _, ty := range specs[e].Types {
-			if err := out.Encode(ty); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, m := range specs[e].Methods {
-			if err := out.Encode(m); err != nil {
-				t.Fatal(err)
-			}
-		}
-		file := filepath.Join("testdata", strings.ReplaceAll(string(e), "/", "-")+".golden.json")
-		if *update {
-			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
-		want, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(b.Bytes(), want) {
-			t.Errorf("%s differs from %s at %s\nrun go test ./gen/ir -update after reading the change", e, file, firstLine(b.String(), string(want)))
-		}
-	}
-}
-
-func firstLine(got, want string) string {
-	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range g {
-		if i >= len(w) || g[i] != w[i] {
-			return "\n  " + g[i]
-		}
-	}
-	return "the end"
-}
 
 // Every mistake names its place and what is wrong; none is half understood.
 func TestUnknownShapesStop(t *testing.T) {
