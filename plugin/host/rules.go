@@ -1,10 +1,12 @@
 package host
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/files"
@@ -61,6 +63,10 @@ type rulesOp struct {
 	Remove *permission.Rule `json:"remove"`
 }
 
+// rulesWait bounds the wait for another process that changes the kept rules.
+// Other operations wait meanwhile: a rule is in force for what follows it.
+const rulesWait = time.Second
+
 // changeRules adds or removes a rule; the operation ends with all there are.
 func (h *Host) changeRules(id string, p rulesOp) error {
 	policy := h.rules.current()
@@ -73,14 +79,16 @@ func (h *Host) changeRules(id string, p rulesOp) error {
 			h.notice("error", "%v", err)
 		}
 	}
+	ctx, cancel := context.WithTimeout(h.ctx, rulesWait)
+	defer cancel()
 	var err error
 	list := []permission.Rule{}
 	switch {
 	case policy == nil:
 	case p.Add != nil:
-		err = policy.Add(*p.Add)
+		err = policy.Add(ctx, *p.Add)
 	case p.Remove != nil:
-		err = policy.Remove(*p.Remove)
+		err = policy.Remove(ctx, *p.Remove)
 	}
 	if errors.Is(err, permission.ErrRule) {
 		return invalid("%v", err)

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 )
 
 // The reasons a path or a file is refused. Match them with errors.Is; a
@@ -13,7 +15,7 @@ var (
 	ErrPath       = errors.New("not an acceptable path")
 	ErrOutside    = errors.New("outside the session roots")
 	ErrLink       = errors.New("symbolic link leads nowhere")
-	ErrNotRegular = errors.New("not a regular file")
+	ErrNotRegular = atomicfile.ErrNotRegular
 	ErrNotDir     = errors.New("not a directory")
 	ErrHardLink   = errors.New("file has other hard links")
 	ErrTooLarge   = errors.New("file is too large")

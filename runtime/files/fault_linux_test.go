@@ -46,7 +46,7 @@ func writeToFullDisk(dir string) string {
 		return msg
 	}
 	names, _ := os.ReadDir(dir)
-	if len(names) != 1 || strings.HasPrefix(names[0].Name(), tempPrefix) {
+	if len(names) != 1 || strings.HasPrefix(names[0].Name(), ".hermes-") {
 		return "left behind"
 	}
 	return ""

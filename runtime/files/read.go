@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 )
 
 const opRead = "fs/read_text_file"
@@ -67,7 +69,7 @@ func (w *Workspace) openFile(p *place, flag int) (*os.File, error) {
 	if flag == os.O_RDONLY && p.info.Size() > w.opts.MaxRead {
 		return nil, w.tooLarge()
 	}
-	f, err := p.dir.OpenFile(p.base, flag|openFlags, 0)
+	f, err := p.dir.OpenFile(p.base, flag|atomicfile.OpenFlags, 0)
 	if err != nil {
 		return nil, err
 	}

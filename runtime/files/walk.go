@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 )
 
 const (
@@ -59,7 +61,7 @@ func (w *Workspace) at(op, path string, do func(*place) error) error {
 		}
 	}
 	if err != nil {
-		return &Error{Op: op, Path: path, Err: reason(err)}
+		return &Error{Op: op, Path: path, Err: atomicfile.Reason(err)}
 	}
 	return nil
 }
@@ -187,7 +189,7 @@ func (w *Workspace) walk(r *root, names []string) (*place, error) {
 			}
 			target, err := t.dir().Readlink(name)
 			if err != nil {
-				return nil, fmt.Errorf("%w: %w", ErrChanged, reason(err))
+				return nil, fmt.Errorf("%w: %w", ErrChanged, atomicfile.Reason(err))
 			}
 			if filepath.IsAbs(target) {
 				to, err := w.jump(target)

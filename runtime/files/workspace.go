@@ -19,6 +19,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 )
 
 // DefaultMaxRead is the largest file that is read, in bytes, unless Options
@@ -78,7 +80,7 @@ func Open(roots []string, opts Options) (*Workspace, error) {
 		r, err := openRoot(dir)
 		if err != nil {
 			w.Close()
-			return nil, &Error{Op: "open session root", Path: dir, Err: reason(err)}
+			return nil, &Error{Op: "open session root", Path: dir, Err: atomicfile.Reason(err)}
 		}
 		w.roots = append(w.roots, r)
 	}
@@ -203,28 +205,12 @@ func (w *Workspace) ResolveDir(path string) (loc Location, err error) {
 // checkFile applies the rules that a file's status can answer.
 func (w *Workspace) checkFile(info fs.FileInfo) error {
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%w: it is a %s", ErrNotRegular, kind(info.Mode()))
+		return fmt.Errorf("%w: it is a %s", ErrNotRegular, atomicfile.Kind(info.Mode()))
 	}
 	if n := linkCount(info); n > 1 && !w.opts.AllowHardLinks {
 		return fmt.Errorf("%w (%d names)", ErrHardLink, n)
 	}
 	return nil
-}
-
-func kind(m fs.FileMode) string {
-	switch {
-	case m.IsDir():
-		return "directory"
-	case m&fs.ModeNamedPipe != 0:
-		return "named pipe"
-	case m&fs.ModeSocket != 0:
-		return "socket"
-	case m&fs.ModeDevice != 0:
-		return "device"
-	case m&fs.ModeSymlink != 0:
-		return "symbolic link"
-	}
-	return "special file"
 }
 
 // checkPath refuses spellings that mean something else to some reader.
@@ -247,18 +233,4 @@ func checkPath(path string) error {
 		}
 	}
 	return nil
-}
-
-// reason strips the name from an operating system error: it may be that of a
-// temporary file, and Error says the path already.
-func reason(err error) error {
-	var pe *fs.PathError
-	var le *os.LinkError
-	switch {
-	case errors.As(err, &pe) && error(pe) == err:
-		return pe.Err
-	case errors.As(err, &le) && error(le) == err:
-		return le.Err
-	}
-	return err
 }

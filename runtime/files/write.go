@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 )
 
 const (
@@ -61,7 +63,7 @@ func (w *Workspace) replace(path string, p *place, content string, approved bool
 	made, err := p.makeDirs()
 	if err == nil {
 		w.sweep(p.dir, filepath.Dir(loc.Real))
-		err = replaceFile(p.dir, p.base, content, p.info, 0o666, w.fault)
+		err = atomicfile.Replace(p.dir, p.base, content, p.info, 0o666, w.fault)
 	}
 	if err != nil && len(made) > 0 {
 		p.removeDirs(made)
@@ -132,7 +134,7 @@ func (p *place) makeDirs() (made []string, err error) {
 		if err := p.dir.Mkdir(name, 0o777); err == nil {
 			made = append(made, filepath.Join(p.missing[:i+1]...))
 		} else if !errors.Is(err, fs.ErrExist) {
-			return made, fmt.Errorf("make directory %s: %w", printable(name), reason(err))
+			return made, fmt.Errorf("make directory %s: %w", printable(name), atomicfile.Reason(err))
 		}
 		d, err := p.enter(name)
 		if err != nil {
@@ -167,5 +169,16 @@ func (p *place) removeDirs(made []string) {
 	top := p.names[:len(p.names)-1-len(p.missing)]
 	for i := len(made) - 1; i >= 0; i-- {
 		p.root.handle.Remove(filepath.Join(append(append([]string(nil), top...), made[i])...))
+	}
+}
+
+// sweep removes the temporary files of dead processes, once for each directory.
+func (w *Workspace) sweep(dir *os.Root, path string) {
+	w.mu.Lock()
+	done := w.swept[path]
+	w.swept[path] = true
+	w.mu.Unlock()
+	if !done {
+		atomicfile.Sweep(dir)
 	}
 }

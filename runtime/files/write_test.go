@@ -216,17 +216,3 @@ func errorText(err error) string {
 	}
 	return err.Error()
 }
-
-func TestWriteFileReplacesOwnFiles(t *testing.T) {
-	t.Parallel()
-	p := t.TempDir() + "/state.json"
-	for _, text := range []string{"one", "two"} {
-		must(t, WriteFile(p, []byte(text), 0o600))
-		if info, _ := os.Stat(p); read(t, p) != text || info.Mode() != 0o600 {
-			t.Errorf("%q, %v", read(t, p), info.Mode())
-		}
-	}
-	if err := WriteFile(p+"/x", nil, 0o600); err == nil {
-		t.Error("wrote below a file")
-	}
-}

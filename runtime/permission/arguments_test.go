@@ -294,7 +294,7 @@ func TestARuleNamesTheVariablesAndFoldersOfItsCommand(t *testing.T) {
 	} {
 		p, err := Open("")
 		must(t, err)
-		must(t, p.Add(c.rule))
+		must(t, p.Add(t.Context(), c.rule))
 		if got, _ := p.Decide(Request{Kind: read, Paths: []string{a}}); got != Ask {
 			t.Errorf("%s: allows a read: %v", name, got)
 		}
@@ -311,8 +311,8 @@ func TestRulesThatDenyAreForFilesThatAreReadWithoutAsking(t *testing.T) {
 	p, err := Open("")
 	must(t, err)
 	must(t, p.Configure([]Rule{{Action: Allow}, denyPath(".env*"), {Action: Deny, Kind: edit, Agent: "a"}, denyCommand("rm")}))
-	must(t, p.Add(Rule{Action: Deny, Scope: Once}))
-	must(t, p.Add(Rule{Action: Deny, Scope: Session, Session: "s", Path: "/w/mine"}))
+	must(t, p.Add(t.Context(), Rule{Action: Deny, Scope: Once}))
+	must(t, p.Add(t.Context(), Rule{Action: Deny, Scope: Session, Session: "s", Path: "/w/mine"}))
 	for name, c := range map[string]struct {
 		q    Request
 		want string

@@ -97,7 +97,7 @@ func TestEveryWayWithoutAnAnswerEndsInDenial(t *testing.T) {
 			policy, err := Open("")
 			must(t, err)
 			for _, r := range c.rules {
-				must(t, policy.Add(r))
+				must(t, policy.Add(t.Context(), r))
 			}
 			g := c.gate
 			if g == nil {
@@ -161,7 +161,7 @@ func TestRequestsThatCannotBeAnsweredAreRefused(t *testing.T) {
 func TestEarlierUpdatesTellTheRulesMore(t *testing.T) {
 	t.Parallel()
 	p, _ := Open("")
-	must(t, p.Add(Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindRead, Path: "/w/**"}))
+	must(t, p.Add(t.Context(), Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindRead, Path: "/w/**"}))
 	for _, whole := range []bool{true, false} {
 		g := Gate{Policy: p, Merge: func(acp.SessionID, *acp.ToolCallUpdate) (*acp.ToolCallUpdate, bool) {
 			return call(acp.ToolKindRead, "", "/w/a"), whole

@@ -7,6 +7,7 @@ package permission
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,8 +20,8 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 	"github.com/hermes-nvim/hermes/internal/jx"
-	"github.com/hermes-nvim/hermes/runtime/files"
 )
 
 // Outcome is the result of Policy.Decide.
@@ -36,7 +37,8 @@ const (
 // Policy is a set of rules. It is safe for concurrent use, also by several
 // processes that share its file.
 type Policy struct {
-	path string
+	path    string
+	writing chan struct{} // holds an element while the file is changed
 
 	mu    sync.Mutex
 	given []Rule // by Configure
@@ -65,16 +67,19 @@ func (e *SetAsideError) Error() string {
 // Unwrap returns what is wrong with the file.
 func (e *SetAsideError) Unwrap() error { return e.Err }
 
+// ErrNotOwn refuses a file that another user may have written, or its folder.
+var ErrNotOwn = atomicfile.ErrNotOwn
+
 // Open reads the rules kept at path; an empty path keeps nothing. The Policy is
 // usable even with an error, then without those rules. A *SetAsideError says
 // that the file could not be used, any other error that rules cannot be kept
 // there until the user has done something about it.
 func Open(path string) (*Policy, error) {
-	p := &Policy{path: path}
+	p := &Policy{path: path, writing: make(chan struct{}, 1)}
 	if path == "" {
 		return p, nil
 	}
-	err := files.OwnDir(filepath.Dir(path))
+	err := atomicfile.OwnDir(filepath.Dir(path))
 	if err == nil {
 		p.rules, err = p.read()
 	}
@@ -85,7 +90,7 @@ func Open(path string) (*Policy, error) {
 }
 
 func (p *Policy) read() ([]Rule, error) {
-	data, err := files.ReadOwn(p.path)
+	data, err := atomicfile.ReadOwn(p.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, none := os.Lstat(p.path); errors.Is(none, fs.ErrNotExist) {
 			return nil, nil
@@ -94,7 +99,7 @@ func (p *Policy) read() ([]Rule, error) {
 	var rules []Rule
 	if err == nil {
 		rules, err = parse(data)
-	} else if e := (*files.Error)(nil); errors.As(err, &e) {
+	} else if e := (*fs.PathError)(nil); errors.As(err, &e) {
 		err = e.Err // a SetAsideError names the file
 	}
 	if err == nil {
@@ -262,25 +267,26 @@ func (p *Policy) Configure(rules []Rule) error {
 	return nil
 }
 
-// Add adds a rule and, when its scope is always, keeps it in the file.
-func (p *Policy) Add(r Rule) error {
+// Add adds a rule and, when its scope is always, keeps it in the file. ctx bounds
+// the wait for other processes that change the file.
+func (p *Policy) Add(ctx context.Context, r Rule) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
 	r.Command, r.Env = slices.Clone(r.Command), slices.Clone(r.Env)
-	return p.change(r.Scope == Always, func(rules []Rule) []Rule { return append(rules, r) })
+	return p.change(ctx, r.Scope, func(rules []Rule) []Rule { return append(rules, r) })
 }
 
-// Remove takes back every rule equal to r.
-func (p *Policy) Remove(r Rule) error {
-	return p.change(r.Scope == Always, func(rules []Rule) []Rule {
+// Remove takes back every rule equal to r. ctx is that of Add.
+func (p *Policy) Remove(ctx context.Context, r Rule) error {
+	return p.change(ctx, r.Scope, func(rules []Rule) []Rule {
 		return slices.DeleteFunc(rules, func(o Rule) bool { return equal(&o, &r) })
 	})
 }
 
 // EndSession drops the rules that were made for a session.
 func (p *Policy) EndSession(id acp.SessionID) {
-	p.change(false, func(rules []Rule) []Rule {
+	p.edit(func(rules []Rule) []Rule {
 		return slices.DeleteFunc(rules, func(r Rule) bool { return r.Session == id })
 	})
 }
@@ -294,31 +300,42 @@ func (p *Policy) Rules() []Rule {
 
 // change applies edit to the rules in force or, when they are kept, to those in
 // the file, which other processes may have changed meanwhile.
-func (p *Policy) change(kept bool, edit func([]Rule) []Rule) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !kept || p.path == "" {
-		p.rules = edit(p.rules)
+func (p *Policy) change(ctx context.Context, scope Scope, edit func([]Rule) []Rule) error {
+	if scope != Always || p.path == "" {
+		p.edit(edit)
 		return nil
 	}
-	var rules []Rule
-	err := files.Update(p.path, 0o600, func(old []byte) ([]byte, error) {
+	select {
+	case p.writing <- struct{}{}:
+	case <-ctx.Done():
+		return fmt.Errorf("permission rules %s: they are being changed: %w", p.path, context.Cause(ctx))
+	}
+	defer func() { <-p.writing }()
+	var kept []Rule
+	err := atomicfile.Update(ctx, p.path, 0o600, func(old []byte) ([]byte, error) {
 		if old != nil {
 			var err error
-			if rules, err = parse(old); err != nil {
+			if kept, err = parse(old); err != nil {
 				return nil, fmt.Errorf("permission rules %s: %w", p.path, err)
 			}
 		}
-		rules = edit(rules)
-		data, err := json.MarshalIndent(file{fileVersion, rules}, "", "  ")
+		kept = edit(kept)
+		data, err := json.MarshalIndent(file{fileVersion, kept}, "", "  ")
 		return append(data, '\n'), err
 	})
 	if err != nil {
 		return err
 	}
-	temporary := slices.DeleteFunc(slices.Clone(p.rules), func(r Rule) bool { return r.Scope == Always })
-	p.rules = append(temporary, rules...)
+	p.edit(func(rules []Rule) []Rule {
+		return append(slices.DeleteFunc(rules, func(r Rule) bool { return r.Scope == Always }), kept...)
+	})
 	return nil
+}
+
+func (p *Policy) edit(edit func([]Rule) []Rule) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.rules = edit(p.rules)
 }
 
 func equal(a, b *Rule) bool {

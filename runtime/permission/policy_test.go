@@ -23,9 +23,9 @@ func TestScopes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "rules.json")
 	p, err := Open(path)
 	must(t, err)
-	must(t, p.Add(Rule{Action: Allow, Scope: Once, Kind: acp.ToolKindRead}))
-	must(t, p.Add(Rule{Action: Allow, Scope: Session, Session: "s", Kind: acp.ToolKindEdit}))
-	must(t, p.Add(Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindSearch}))
+	must(t, p.Add(t.Context(), Rule{Action: Allow, Scope: Once, Kind: acp.ToolKindRead}))
+	must(t, p.Add(t.Context(), Rule{Action: Allow, Scope: Session, Session: "s", Kind: acp.ToolKindEdit}))
+	must(t, p.Add(t.Context(), Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindSearch}))
 	try := func(p *Policy, s acp.SessionID, k acp.ToolKind, want Outcome) {
 		t.Helper()
 		if got, _ := p.Decide(Request{Session: s, Kind: k}); got != want {
@@ -45,7 +45,7 @@ func TestScopes(t *testing.T) {
 	if n := len(again.Rules()); n != 1 {
 		t.Errorf("%d rules kept", n)
 	}
-	must(t, again.Remove(Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindSearch}))
+	must(t, again.Remove(t.Context(), Rule{Action: Allow, Scope: Always, Kind: acp.ToolKindSearch}))
 	try(again, "x", acp.ToolKindSearch, Ask)
 	info, err := os.Stat(path)
 	must(t, err)
@@ -64,7 +64,7 @@ func TestProcessesShareTheFile(t *testing.T) {
 		wg.Go(func() {
 			p, err := Open(path)
 			if err == nil {
-				err = p.Add(Rule{Action: Allow, Scope: Always, Command: []string{"cmd", string(rune('a' + i))}})
+				err = p.Add(t.Context(), Rule{Action: Allow, Scope: Always, Command: []string{"cmd", string(rune('a' + i))}})
 			}
 			if err != nil {
 				t.Error(err)
@@ -112,7 +112,7 @@ func TestABadFileIsSetAside(t *testing.T) {
 		if data, err := os.ReadFile(aside.To); err != nil || string(data) != text {
 			t.Errorf("%s: what was set aside is %q, %v", name, data, err)
 		}
-		must(t, p.Add(Rule{Action: Deny, Scope: Always}))
+		must(t, p.Add(t.Context(), Rule{Action: Deny, Scope: Always}))
 		if again, err := Open(path); err != nil || len(again.Rules()) != 1 {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -146,7 +146,7 @@ func TestConfiguredRulesAreInForceAndNotKept(t *testing.T) {
 		{Action: Allow, Scope: Once, Kind: acp.ToolKindEdit},
 		{Action: Deny, Scope: Always, Kind: acp.ToolKindDelete},
 	} {
-		if err := p.Add(r); err != nil {
+		if err := p.Add(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,6 +3,7 @@
 package permission
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/runtime/files"
+	"github.com/hermes-nvim/hermes/internal/atomicfile"
 )
 
 const goodFile = `{"version":1,"rules":[{"action":"allow","scope":"always"}]}`
@@ -68,7 +69,7 @@ func TestAFileOfSomebodyElseIsSetAside(t *testing.T) {
 			if p == nil || len(p.Rules()) != 0 || !errors.As(err, &aside) || !strings.Contains(err.Error(), put.why) {
 				t.Fatal(err)
 			}
-			must(t, p.Add(Rule{Action: Deny, Scope: Always}))
+			must(t, p.Add(t.Context(), Rule{Action: Deny, Scope: Always}))
 			if again, err := openSoon(t, path); err != nil || len(again.Rules()) != 1 {
 				t.Error(err)
 			}
@@ -116,7 +117,7 @@ func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 			continue // only root gives folders away
 		}
 		p, err := openSoon(t, path)
-		if p == nil || len(p.Rules()) != 0 || !errors.Is(err, files.ErrNotOwn) || !strings.Contains(err.Error(), "chmod go-w") || !strings.Contains(err.Error(), dir) {
+		if p == nil || len(p.Rules()) != 0 || !errors.Is(err, ErrNotOwn) || !strings.Contains(err.Error(), "chmod go-w") || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
@@ -124,7 +125,7 @@ func TestAFolderOfOthersIsNotUsed(t *testing.T) {
 		if got, _ := p.Decide(Request{Kind: read}); got != Denied {
 			t.Errorf("%s: the configured rules are not in force", name)
 		}
-		if err := p.Add(Rule{Action: Allow, Scope: Always}); !errors.Is(err, files.ErrNotOwn) {
+		if err := p.Add(t.Context(), Rule{Action: Allow, Scope: Always}); !errors.Is(err, ErrNotOwn) {
 			t.Errorf("%s: kept a rule: %v", name, err)
 		}
 		if data, err := os.ReadFile(path); err != nil || string(data) != goodFile {
@@ -142,13 +143,47 @@ func TestAFileIsCheckedWheneverItIsRead(t *testing.T) {
 	must(t, os.Remove(path))
 	must(t, syscall.Mkfifo(path, 0o600))
 	done := make(chan error, 1)
-	go func() { done <- p.Add(Rule{Action: Deny, Scope: Always}) }()
+	go func() { done <- p.Add(t.Context(), Rule{Action: Deny, Scope: Always}) }()
 	select {
 	case err := <-done:
-		if !errors.Is(err, files.ErrNotRegular) {
+		if !errors.Is(err, atomicfile.ErrNotRegular) {
 			t.Error(err)
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatal("Add hangs")
+	}
+}
+
+// Another process may be stopped while it changes the file.
+func TestRulesDecideWhileTheFileIsLocked(t *testing.T) {
+	t.Parallel()
+	path := other(t, 0o600, 0o700)
+	p, err := Open(path)
+	must(t, err)
+	must(t, p.Add(t.Context(), Rule{Action: Deny, Scope: Once, Kind: read}))
+	l, err := os.Create(path + ".lock")
+	must(t, err)
+	defer l.Close()
+	must(t, syscall.Flock(int(l.Fd()), syscall.LOCK_EX))
+	ctx, cancel := context.WithCancel(t.Context())
+	failed := make(chan error, 2)
+	for range cap(failed) {
+		go func() { failed <- p.Add(ctx, Rule{Action: Deny, Scope: Always}) }()
+	}
+	for len(p.writing) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	if got, _ := p.Decide(Request{Kind: read}); got != Denied {
+		t.Error("the rule for one question is not in force")
+	}
+	p.EndSession("s")
+	cancel()
+	for range cap(failed) {
+		if err := <-failed; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if got, _ := p.Decide(Request{Kind: read}); got == Denied {
+		t.Error("a rule that could not be kept is in force")
 	}
 }

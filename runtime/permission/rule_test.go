@@ -82,7 +82,7 @@ func decide(t *testing.T, c *acp.ToolCallUpdate, rules ...Rule) Outcome {
 	}
 	for _, r := range rules {
 		r.Scope = Always
-		if err := p.Add(r); err != nil {
+		if err := p.Add(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -47,7 +47,7 @@ func TestRulesThatDenyBindTheFileMethods(t *testing.T) {
 			other := deny("open")
 			other.Agent = "b"
 			for _, r := range []permission.Rule{deny(".env*"), deny(b.dir + "/real/**"), locked, other, {Action: permission.Allow, Scope: permission.Always}} {
-				must(t, policy.Add(r))
+				must(t, policy.Add(t.Context(), r))
 			}
 			for name, want := range map[string]struct{ read, write bool }{
 				".env": {}, ".env.new": {}, ".ENV": {}, "x/.env": {}, "alias": {}, ".envlink": {}, "real/secret": {}, "real/new": {}, "link": {}, "folder/secret": {},
@@ -78,7 +78,7 @@ func TestARuleAllowsACommandInTheFoldersOfItsSessionAlone(t *testing.T) {
 	t.Parallel()
 	policy, err := permission.Open("")
 	must(t, err)
-	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Command: []string{"git", "status"}}))
+	must(t, policy.Add(t.Context(), permission.Rule{Action: permission.Allow, Scope: permission.Always, Command: []string{"git", "status"}}))
 	b := newBench(t, Options{Policy: policy})
 	for cwd, want := range map[string]string{b.dir: "a", b.dir + "/sub": "a", filepath.Dir(b.dir): "cancelled", "/": "cancelled", b.dir + "/..": "cancelled"} {
 		r, err := b.agent.RequestPermission(t.Context(), &acp.RequestPermissionRequest{

@@ -294,7 +294,7 @@ func TestPermissionsOverAConnection(t *testing.T) {
 	t.Parallel()
 	policy, err := permission.Open("")
 	must(t, err)
-	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Session, Session: "s", Kind: acp.ToolKindRead}))
+	must(t, policy.Add(t.Context(), permission.Rule{Action: permission.Allow, Scope: permission.Session, Session: "s", Kind: acp.ToolKindRead}))
 	asked := make(chan struct{}, 1)
 	b := newBench(t, Options{Policy: policy, Ask: func(ctx context.Context, _ *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 		asked <- struct{}{}

@@ -182,7 +182,7 @@ func TestRulesAnswerPermissionRequestsOfVersion2(t *testing.T) {
 		policy, err := permission.Open("")
 		must(t, err)
 		for _, r := range c.rules {
-			must(t, policy.Add(r))
+			must(t, policy.Add(t.Context(), r))
 		}
 		b := newBench2(t, Options{Policy: policy})
 		if c.told != "" {
@@ -250,9 +250,9 @@ func TestRulesDoNotTrustPartsOfAToolCall(t *testing.T) {
 	t.Parallel()
 	policy, err := permission.Open("")
 	must(t, err)
-	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindEdit, Path: "/w/**"}))
-	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindRead}))
-	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindExecute}))
+	must(t, policy.Add(t.Context(), permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindEdit, Path: "/w/**"}))
+	must(t, policy.Add(t.Context(), permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindRead}))
+	must(t, policy.Add(t.Context(), permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindExecute}))
 	for kind, want := range map[string]string{"edit": "cancelled", "read": "cancelled", "execute": "cancelled"} {
 		b := newBench2(t, Options{Policy: policy, Limits: history.Limits{Bytes: 10_000}})
 		got := b.ask(t, "s", `{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"`+kind+`","locations":[{"path":"/w/a"}],"content":[{"type":"diff","changes":[{"operation":"add","path":"/etc/b"}]},{"type":"content","content":{"type":"text","text":"`+strings.Repeat("x", 9000)+`"}}]}}`)
@@ -346,7 +346,7 @@ func TestSessionsOfVersion2(t *testing.T) {
 	if code(err) != acp.ErrorCodeResourceNotFound || b.State("gone") != nil {
 		t.Error(err)
 	}
-	must(t, policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Session, Session: "s"}))
+	must(t, policy.Add(t.Context(), permission.Rule{Action: permission.Allow, Scope: permission.Session, Session: "s"}))
 	must(t, b.Close())
 	if len(policy.Rules()) != 0 || b.State("s") != nil {
 		t.Error("the session outlives its services")

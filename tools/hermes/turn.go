@@ -326,10 +326,12 @@ func (t *turn) services() error {
 		opts.ApproveWrite = func(context.Context, acp.SessionID, files.Location, *files.ProtectedError) error { return nil }
 	case "reads":
 		inside := escapePattern(t.cwd) + "/**"
-		for _, kind := range []acp.ToolKind{acp.ToolKindRead, acp.ToolKindSearch} {
-			if err := policy.Add(permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: kind, Path: inside}); err != nil {
-				return err
-			}
+		err := policy.Configure([]permission.Rule{
+			{Action: permission.Allow, Kind: acp.ToolKindRead, Path: inside},
+			{Action: permission.Allow, Kind: acp.ToolKindSearch, Path: inside},
+		})
+		if err != nil {
+			return err
 		}
 	}
 	t.Services = services.New(opts)

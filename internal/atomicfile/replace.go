@@ -1,4 +1,7 @@
-package files
+// Package atomicfile replaces files in one step, so that a reader sees the old
+// content or the new one, and keeps files of the program's own that several
+// processes change.
+package atomicfile
 
 import (
 	"crypto/rand"
@@ -7,7 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -20,25 +22,10 @@ const (
 	tempLen    = len(tempPrefix) + 16 + len(tempSuffix)
 )
 
-// WriteFile replaces a file of the program's own, such as its state, in the
-// same atomic way; perm is the mode of the new file. The name is trusted.
-func WriteFile(path string, data []byte, perm fs.FileMode) error {
-	fail := func(err error) error { return &Error{Op: "write", Path: path, Err: reason(err)} }
-	dir, err := os.OpenRoot(filepath.Dir(path))
-	if err != nil {
-		return fail(err)
-	}
-	defer dir.Close()
-	sweep(dir)
-	if err := replaceFile(dir, filepath.Base(path), string(data), nil, perm, nil); err != nil {
-		return fail(err)
-	}
-	return nil
-}
-
-// replaceFile puts content in place of the file name in dir. old is the status
-// of the file that is replaced, nil when there is none.
-func replaceFile(dir *os.Root, name, content string, old fs.FileInfo, perm fs.FileMode, fault func(string) error) (err error) {
+// Replace puts content in place of the file name in dir. old is the status of the
+// file that is replaced and keeps its mode, nil when there is none; perm is the
+// mode of a new one. fault, for tests, makes a step fail.
+func Replace(dir *os.Root, name, content string, old fs.FileInfo, perm fs.FileMode, fault func(string) error) (err error) {
 	step := func(what string, do func() error) {
 		if err != nil {
 			return
@@ -50,7 +37,7 @@ func replaceFile(dir *os.Root, name, content string, old fs.FileInfo, perm fs.Fi
 			err = do()
 		}
 		if err != nil {
-			err = fmt.Errorf("%s: %w", what, reason(err))
+			err = fmt.Errorf("%s: %w", what, Reason(err))
 		}
 	}
 	if old != nil {
@@ -107,7 +94,10 @@ func newTemp(dir *os.Root, perm fs.FileMode) (*os.File, string, error) {
 		if err != nil {
 			return nil, "", err
 		}
-		lock(f)
+		if held(f) { // by a sweep, which removes the file
+			f.Close()
+			continue
+		}
 		// Another process may have swept the file before it was locked.
 		if _, err = dir.Lstat(name); err == nil {
 			return f, name, nil
@@ -121,18 +111,8 @@ func newTemp(dir *os.Root, perm fs.FileMode) (*os.File, string, error) {
 	}
 }
 
-// sweep removes the temporaries of dead processes, once for each directory.
-func (w *Workspace) sweep(dir *os.Root, path string) {
-	w.mu.Lock()
-	done := w.swept[path]
-	w.swept[path] = true
-	w.mu.Unlock()
-	if !done {
-		sweep(dir)
-	}
-}
-
-func sweep(dir *os.Root) {
+// Sweep removes the temporary files of dead processes from dir.
+func Sweep(dir *os.Root) {
 	d, err := dir.Open(".")
 	if err != nil {
 		return
@@ -146,38 +126,27 @@ func sweep(dir *os.Root) {
 		if info, err := dir.Lstat(name); err != nil || !info.Mode().IsRegular() {
 			continue
 		}
-		f, err := dir.OpenFile(name, os.O_WRONLY|openFlags, 0)
+		f, err := dir.OpenFile(name, os.O_WRONLY|OpenFlags, 0)
 		if err != nil {
 			continue
 		}
-		if tryLock(f) {
+		if abandoned(f) {
 			dir.Remove(name)
 		}
 		f.Close()
 	}
 }
 
-// Update changes a file of the program's own that several processes share:
-// change gets the content, nil when there is none, and returns the new one. It
-// refuses the directories and files that OwnDir and ReadOwn refuse. A lock file
-// beside the file keeps other updates away meanwhile.
-func Update(path string, perm fs.FileMode, change func(old []byte) ([]byte, error)) error {
-	if err := OwnDir(filepath.Dir(path)); err != nil {
-		return err
+// Reason strips the name from an operating system error: it may be that of a
+// temporary file, and the caller names the file anyway.
+func Reason(err error) error {
+	var pe *fs.PathError
+	var le *os.LinkError
+	switch {
+	case errors.As(err, &pe) && error(pe) == err:
+		return pe.Err
+	case errors.As(err, &le) && error(le) == err:
+		return le.Err
 	}
-	l, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|openFlags, 0o600)
-	if err != nil {
-		return &Error{Op: "lock", Path: path, Err: reason(err)}
-	}
-	defer l.Close()
-	lock(l)
-	old, err := ReadOwn(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	data, err := change(old)
-	if err != nil {
-		return err
-	}
-	return WriteFile(path, data, perm)
+	return err
 }

@@ -1,0 +1,171 @@
+package atomicfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// maxOwn is the largest file of the program's own that is read, in bytes.
+const maxOwn = 64 << 20
+
+// The reasons a file of the program's own is refused.
+var (
+	ErrNotOwn     = errors.New("other users can change it") // or the folder it is in
+	ErrNotRegular = errors.New("not a regular file")
+)
+
+// OwnDir makes a directory for files of the program's own, for the user alone.
+// It refuses one that another user owns or may write, with advice for the user.
+func OwnDir(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		err = checkOwnDir(dir)
+	}
+	if err != nil {
+		return &fs.PathError{Op: "use directory", Path: dir, Err: Reason(err)}
+	}
+	return nil
+}
+
+func checkOwnDir(dir string) error {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return err
+	}
+	switch why := foreign(info); {
+	case !info.IsDir():
+		return errors.New("not a directory")
+	case why != "":
+		return fmt.Errorf("%w: %s; make it yours and run chmod go-w on it", ErrNotOwn, why)
+	}
+	return nil
+}
+
+// ReadOwn reads a file of the program's own. It must be a regular file that only
+// the user may write. A link may lead to one, in such a directory.
+func ReadOwn(path string) ([]byte, error) {
+	data, err := readOwn(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: Reason(err)}
+	}
+	return data, nil
+}
+
+func readOwn(path string) ([]byte, error) {
+	real, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkOwnDir(filepath.Dir(real)); err != nil {
+		return nil, fmt.Errorf("in %s: %w", filepath.Dir(real), err)
+	}
+	f, err := os.OpenFile(real, os.O_RDONLY|OpenFlags, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch why := foreign(info); {
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%w: it is a %s", ErrNotRegular, Kind(info.Mode()))
+	case why != "":
+		return nil, fmt.Errorf("%w: %s", ErrNotOwn, why)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxOwn+1))
+	if err == nil && len(data) > maxOwn {
+		err = fmt.Errorf("the file is too large: the limit is %d bytes", maxOwn)
+	}
+	return data, err
+}
+
+// foreign says who besides the user may change a file, nothing when nobody.
+func foreign(info fs.FileInfo) string {
+	switch {
+	case !owned(info):
+		return "another user owns it"
+	case shared(info.Mode()):
+		return fmt.Sprintf("its mode is %v", info.Mode())
+	}
+	return ""
+}
+
+// Update changes a file of the program's own that several processes share:
+// change gets the content, nil when there is none, and returns the new one; perm
+// is the mode of the file. It refuses what OwnDir and ReadOwn refuse. A lock file
+// beside the file keeps other updates away meanwhile; it is waited for as long
+// as ctx lasts.
+func Update(ctx context.Context, path string, perm fs.FileMode, change func(old []byte) ([]byte, error)) error {
+	if err := OwnDir(filepath.Dir(path)); err != nil {
+		return err
+	}
+	l, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|OpenFlags, 0o600)
+	if err == nil {
+		defer l.Close()
+		err = lock(ctx, l)
+	}
+	if err != nil {
+		return &fs.PathError{Op: "lock", Path: path, Err: Reason(err)}
+	}
+	old, err := ReadOwn(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	data, err := change(old)
+	if err != nil {
+		return err
+	}
+	if err := write(path, data, perm); err != nil {
+		return &fs.PathError{Op: "write", Path: path, Err: Reason(err)}
+	}
+	return nil
+}
+
+// pollLock is the longest time between two looks at a lock that is held.
+const pollLock = 50 * time.Millisecond
+
+func lock(ctx context.Context, f *os.File) error {
+	for pause := time.Millisecond; held(f); pause = min(2*pause, pollLock) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("another process holds it: %w", context.Cause(ctx))
+		case <-time.After(pause):
+		}
+	}
+	return nil
+}
+
+func write(path string, data []byte, perm fs.FileMode) error {
+	dir, err := os.OpenRoot(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	Sweep(dir)
+	return Replace(dir, filepath.Base(path), string(data), nil, perm, nil)
+}
+
+// Kind says what a file is that is not a regular one.
+func Kind(m fs.FileMode) string {
+	switch {
+	case m.IsDir():
+		return "directory"
+	case m&fs.ModeNamedPipe != 0:
+		return "named pipe"
+	case m&fs.ModeSocket != 0:
+		return "socket"
+	case m&fs.ModeDevice != 0:
+		return "device"
+	case m&fs.ModeSymlink != 0:
+		return "symbolic link"
+	}
+	return "special file"
+}

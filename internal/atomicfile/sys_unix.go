@@ -1,0 +1,53 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// OpenFlags keep an open from waiting for the other end of a named pipe.
+const OpenFlags = syscall.O_NONBLOCK | syscall.O_NOCTTY
+
+// owned reports whether a file belongs to the user, or to root.
+func owned(info fs.FileInfo) bool {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || st.Uid == 0 || int(st.Uid) == os.Geteuid()
+}
+
+// shared reports whether a mode lets others than the owner write.
+func shared(m fs.FileMode) bool { return m.Perm()&0o022 != 0 }
+
+// keepOwner gives f the owner and group of old. An unprivileged user may only
+// be able to keep the group, or neither; the file is then the writer's.
+func keepOwner(f *os.File, old fs.FileInfo) {
+	want, ok := old.Sys().(*syscall.Stat_t)
+	if !ok {
+		return
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return
+	}
+	if have, ok := info.Sys().(*syscall.Stat_t); ok && have.Uid == want.Uid && have.Gid == want.Gid {
+		return
+	}
+	if f.Chown(int(want.Uid), int(want.Gid)) != nil {
+		f.Chown(-1, int(want.Gid))
+	}
+}
+
+// held takes the lock of f, unless another process holds it. A file system
+// without locks has none that could be held.
+func held(f *os.File) bool {
+	err := flock(f)
+	return errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR)
+}
+
+// abandoned reports whether the writer of a temporary file is dead.
+func abandoned(f *os.File) bool { return flock(f) == nil }
+
+func flock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
