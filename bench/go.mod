@@ -5,6 +5,7 @@ go 1.26
 require (
 	github.com/coder/acp-go-sdk v0.13.5
 	github.com/hermes-nvim/hermes v0.0.0
+	github.com/neovim/go-client v1.2.1
 	golang.org/x/sys v0.40.0
 )
 

@@ -1,0 +1,258 @@
+// Package neovim measures Hermes in a Neovim with a screen, side by side with a
+// client of the same agent in plain Lua: one that splits the output at line
+// breaks, decodes each line and fires an autocommand.
+package neovim
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/neovim/go-client/nvim"
+)
+
+//go:embed drive.lua
+var drive string
+
+// Case is one thing that an agent does.
+type Case struct {
+	Name    string
+	Updates int    // that the listener shows
+	Script  string // for the agent, or "load"
+}
+
+// Cases are what is measured.
+var Cases = []Case{
+	{"20,000 updates of 200 B", 20_000, "flood 20000 200"},
+	{"500 updates of 20 KiB", 500, "flood 500 20480"},
+	{"500 updates a second", 1000, "trickle 1000 2ms"},
+	{"session with 10 MiB of history", loaded(), "load"},
+}
+
+// The cases, by number.
+const (
+	Small = iota
+	Large
+	Trickle
+	Load
+)
+
+func loaded() int { return strings.Count(string(history(historyBytes)), "agent_message_chunk") }
+
+// Clients are who is measured.
+var Clients = []string{"hermes", "plain"}
+
+// Result is what a client did in one run. Times are in milliseconds.
+type Result struct {
+	Sourced   float64   // reading the plugin file
+	Connected float64   // until connect returned
+	Ready     float64   // until the agent could be used
+	Took      float64   // from the request to its answer
+	CPU       float64   // of Neovim
+	Gap       float64   // longest time that the event loop stood still
+	Latencies []float64 // from the agent's write to the listener, in order
+	Seen      int       // updates
+
+	Redraws int
+	Frozen  float64 // longest time without a redraw
+	Peak    int64   // resident bytes of Neovim, 0 where that is not known
+}
+
+// Percentile of the latencies.
+func (r *Result) Percentile(p int) float64 {
+	s := slices.Sorted(slices.Values(r.Latencies))
+	if len(s) == 0 {
+		return 0
+	}
+	return s[(len(s)-1)*p/100]
+}
+
+// best keeps the better of two runs, number by number: what else the machine
+// does can only make them worse. Redraws are those of the fastest run.
+func (r *Result) best(other *Result) *Result {
+	if r == nil {
+		return other
+	}
+	b := *r
+	for _, p := range []struct{ own, other *float64 }{
+		{&b.Sourced, &other.Sourced}, {&b.Connected, &other.Connected}, {&b.Ready, &other.Ready},
+		{&b.CPU, &other.CPU}, {&b.Gap, &other.Gap},
+	} {
+		*p.own = min(*p.own, *p.other)
+	}
+	b.Peak = min(b.Peak, other.Peak)
+	if other.Took < b.Took {
+		b.Took, b.Redraws, b.Frozen = other.Took, other.Redraws, other.Frozen
+	}
+	if other.Percentile(50) < b.Percentile(50) {
+		b.Latencies = other.Latencies
+	}
+	return &b
+}
+
+// Measure runs every client in every case, in turns, each time in a new Neovim.
+// Results are by case, then by client.
+func Measure(ctx context.Context, program, root string, cases []Case, rounds int) ([][]*Result, error) {
+	dir, err := os.MkdirTemp("", "bench-neovim")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	host := filepath.Join(dir, "hermes")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", host, "./tools/hermes")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	results := make([][]*Result, len(cases))
+	for i := range results {
+		results[i] = make([]*Result, len(Clients))
+	}
+	for range rounds {
+		for i, c := range cases {
+			for j, client := range Clients {
+				r, err := run(ctx, program, job{Client: client, Root: root, Host: []string{host, "host"}}, c)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s: %w", client, c.Name, err)
+				}
+				results[i][j] = results[i][j].best(r)
+			}
+		}
+	}
+	return results, nil
+}
+
+// job is what drive.lua is told.
+type job struct {
+	Client  string            `msgpack:"client"`
+	Script  string            `msgpack:"script"`
+	Trickle bool              `msgpack:"trickle"`
+	Session string            `msgpack:"session"`
+	Agent   []string          `msgpack:"agent"`
+	Env     map[string]string `msgpack:"env"`
+	Host    []string          `msgpack:"host"`
+	Root    string            `msgpack:"root"`
+	Channel int               `msgpack:"channel"`
+}
+
+// run measures one client in one case.
+func run(ctx context.Context, program string, j job, c Case) (*Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
+	defer cancel()
+	dir, err := os.MkdirTemp("", "bench-neovim")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	exe, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	v, err := nvim.NewChildProcess(
+		nvim.ChildProcessCommand(program),
+		nvim.ChildProcessArgs("--clean", "--embed", "-n"),
+		nvim.ChildProcessDir(dir),
+		nvim.ChildProcessEnv(append(os.Environ(), "XDG_STATE_HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir, "NVIM_LOG_FILE="+filepath.Join(dir, "nvim.log"))),
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer v.Close()
+	j.Script, j.Trickle = c.Script, strings.HasPrefix(c.Script, "trickle")
+	j.Agent, j.Env, j.Session = []string{exe}, map[string]string{roleEnv: "1"}, sessionID
+	j.Channel = v.ChannelID()
+	s := screen{}
+	done := make(chan string, 1)
+	err = errors.Join(
+		v.RegisterHandler("redraw", s.redraw),
+		v.RegisterHandler("began", func(string) { s.reset() }),
+		v.RegisterHandler("done", func(text string) { done <- text }),
+		v.AttachUI(80, 24, map[string]any{"rgb": true, "ext_linegrid": true}),
+		v.ExecLua(drive, nil, j),
+	)
+	if err != nil {
+		return nil, err
+	}
+	var r Result
+	select {
+	case text := <-done:
+		s.finish(&r)
+		err = json.Unmarshal([]byte(text), &r)
+	case <-ctx.Done():
+		var messages string
+		v.ExecLua(`return vim.fn.execute("messages")`, &messages)
+		return nil, fmt.Errorf("%w: %s", ctx.Err(), messages)
+	}
+	if err == nil && r.Seen != c.Updates {
+		err = fmt.Errorf("the listener was called for %d updates, not %d", r.Seen, c.Updates)
+	}
+	var pid int
+	if err := errors.Join(err, v.Eval("getpid()", &pid)); err != nil {
+		return nil, err
+	}
+	r.Peak = peak(pid)
+	return &r, nil
+}
+
+// screen counts the frames that Neovim draws.
+type screen struct {
+	mu     sync.Mutex
+	frames int
+	last   time.Time
+	frozen time.Duration
+}
+
+func (s *screen) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frames, s.frozen, s.last = 0, 0, time.Now()
+}
+
+func (s *screen) redraw(events ...[]any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range events {
+		if e[0] == "flush" {
+			s.frame()
+			s.frames++
+		}
+	}
+}
+
+func (s *screen) frame() {
+	now := time.Now()
+	s.frozen, s.last = max(s.frozen, now.Sub(s.last)), now
+}
+
+func (s *screen) finish(r *Result) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.frame()
+	r.Redraws, r.Frozen = s.frames, float64(s.frozen)/1e6
+}
+
+// peak returns the most memory that a process has had resident, in bytes. The
+// value of getrusage would include that of the process that started it.
+func peak(pid int) int64 {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	n, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	kib, err := strconv.ParseInt(n, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return kib << 10
+}
