@@ -1,8 +1,8 @@
 -- A chat with an agent in one buffer, built on Hermes' functions and events.
 -- :HermesChat [agent] opens it, <CR> sends, <C-c> cancels, q closes. Questions
--- of the agent come up in normal mode.
--- Each part of the conversation is a block, an extmark over its lines, so that
--- what comes later (more text, output, a status) finds its place.
+-- of the agent come up in normal mode. Each part of the conversation is a
+-- block, an extmark over its lines, so that later text, output and statuses
+-- find their place.
 
 local hermes, api = require("hermes"), vim.api
 local ns = api.nvim_create_namespace("hermes_chat")
@@ -15,7 +15,7 @@ local colors =
 ---@field blocks table<string, integer> extmarks by name
 local Chat = {}
 
---- Puts an extmark on some rows; the one with that id, if given.
+--- Puts an extmark on some rows; reuses the one with that id, if given.
 function Chat:mark(first, last, group, id)
   local opts = { id = id, end_row = last, hl_group = group, right_gravity = false }
   return api.nvim_buf_set_extmark(self.buf, ns, first, 0, opts)
@@ -27,14 +27,14 @@ function Chat:rows(name)
   return mark[1], mark[3].end_row
 end
 
---- Shows a block, in place of what it had or above the prompt.
+--- Shows a block, replacing its old content, or above the prompt if it is new.
 function Chat:show(name, lines, group)
   local first = api.nvim_buf_line_count(self.buf) - 1
   local last = first
   if self.blocks[name] then
     first, last = self:rows(name)
   else
-    self.blocks.text, self.blocks.thought = nil, nil -- streamed text starts anew below
+    self.blocks.text, self.blocks.thought = nil, nil -- streamed text starts again below
   end
   api.nvim_buf_set_lines(self.buf, first, last, true, lines)
   self.blocks[name] = self:mark(first, first + #lines, group, self.blocks[name])

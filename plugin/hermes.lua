@@ -4,7 +4,8 @@ if vim.g.loaded_hermes then
 end
 vim.g.loaded_hermes = true
 
--- Both spellings are in use; listeners may join them before anything is connected.
+-- Both spellings are in use. Listeners may join the groups before anything is
+-- connected.
 vim.api.nvim_create_augroup("hermes", { clear = false })
 vim.api.nvim_create_augroup("Hermes", { clear = false })
 

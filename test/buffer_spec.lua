@@ -430,7 +430,7 @@ describe("buffer", function()
       api.nvim_create_autocmd("BufWriteCmd", { buffer = buf, callback = function() end })
       eq(
         write(path, "b\n"),
-        "an autocommand took the write over and did not write the file; "
+        "an autocommand handled the write but did not write the file; "
           .. "the buffer holds the change, unsaved"
       )
       eq(disk(path), "a\n")

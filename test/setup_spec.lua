@@ -51,7 +51,7 @@ describe("setup", function()
       { agents = { a = { quirks = { one_session = 1 } } } }
     )
     fails(
-      'unknown key "agents.a.quirks.shell_lines"; there are: ignores_eof',
+      'unknown key "agents.a.quirks.shell_lines"; valid keys: ignores_eof',
       hermes.setup,
       { agents = { a = { quirks = { shell_lines = true } } } }
     )
@@ -72,7 +72,7 @@ describe("setup", function()
     )
     fails("permissions.rules must be a list", hermes.setup, { permissions = { rules = { a = 1 } } })
     for text, rule in pairs({
-      ['unknown key "permissions.rules[1].paths"; there are: action'] = {
+      ['unknown key "permissions.rules[1].paths"; valid keys: action'] = {
         action = "allow",
         paths = "/w",
       },

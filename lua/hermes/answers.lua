@@ -1,12 +1,11 @@
----Requests of agents and who answers them: a handler of setup or on_request,
----else a listener that is meant to answer, else the default. The first answer
----wins.
+---Requests of agents. A handler of setup or on_request answers them, otherwise
+---a listener that answers later, otherwise the default. The first answer wins.
 local M = {}
 
 ---@class hermes.Answer
----@field respond fun(value?: any): boolean answer; false when it is too late
----@field reject fun(message?: string, code?: integer): boolean answer with an error
----@field default fun(): boolean do what happens without a handler
+---@field respond fun(value?: any): boolean answers; false when it is too late
+---@field reject fun(message?: string, code?: integer): boolean answers with an error
+---@field default fun(): boolean does what happens without a handler
 
 ---@class hermes.Ask
 ---@field requestId string
@@ -24,7 +23,7 @@ local handlers = {} ---@type table<string, function> by event or method
 ---------------------------------------------------------------------------
 -- Answering.
 
----Take an ask out of the table; nil when somebody was faster.
+---Takes an ask out of the table; nil when it is already answered.
 ---@param id string
 ---@return hermes.Ask?
 local function close(id)
@@ -65,7 +64,7 @@ local function answer(id, by, make)
   return true
 end
 
----What is wrong with the answer to a permission request.
+---Says what is wrong with the answer to a permission request.
 ---@param ask hermes.Ask
 ---@param result any
 ---@return string? problem
@@ -158,8 +157,9 @@ function M.run_default(ask)
   end
 end
 
----A handler answers by what it returns, or by its second argument, now or later.
----@return boolean took whether the handler is in charge now
+---A handler answers with its return value, or with its second argument, now or
+---later.
+---@return boolean took whether the handler answers from now on
 local function run_handler(ask, handler)
   local ok, value = pcall(handler, ask.data, closures(ask, "handler"))
   if not ok then
@@ -169,7 +169,7 @@ local function run_handler(ask, handler)
     )
     return false
   end
-  -- An answer that cannot be sent is no better than an error.
+  -- An answer that cannot be sent counts as an error.
   return value == nil or M.respond(ask.requestId, value, "handler")
 end
 
@@ -202,10 +202,10 @@ local function limit(ask)
   end
 end
 
----A write whose text is too large to be handed to Neovim. The host does it when
----nothing here wants to see the text.
+---A write whose text is too large for Neovim. The host does it unless something
+---here wants to see the text.
 ---@param ask hermes.Ask
----@param wanted boolean somebody answers such requests
+---@param wanted boolean whether something here answers such requests
 local function pass_large_write(ask, wanted)
   if wanted or require("hermes.buffer").find(ask.data.path) then
     M.reject(ask.requestId, "the text is too large for the editor", nil, "default")
@@ -237,7 +237,7 @@ function M.receive(ask)
   if claimed and not handler then
     return limit(ask)
   end
-  -- Outside of any autocommand, so that what the default does fires others.
+  -- Outside any autocommand, so that the default can fire others.
   vim.schedule(function()
     if asks[ask.requestId] then
       M.run_default(ask)
@@ -245,13 +245,13 @@ function M.receive(ask)
   end)
 end
 
----The host no longer wants the answer.
+---The request no longer needs an answer.
 ---@param id string
 ---@param reason string
 function M.withdraw(id, reason)
   local ask = close(id)
   if ask and ask.withdrawn then
-    require("hermes.events").guard("taking back " .. ask.name, ask.withdrawn, reason)
+    require("hermes.events").guard("withdrawing " .. ask.name, ask.withdrawn, reason)
   end
 end
 
@@ -264,7 +264,7 @@ function M.drop_all(reason)
 end
 
 ---@param key string event or method
----@param fn? fun(data: table, answer: hermes.Answer): any nil takes the handler away
+---@param fn? fun(data: table, answer: hermes.Answer): any nil removes the handler
 function M.on_request(key, fn)
   handlers[require("hermes.events").canonical(key) or key] = fn
 end

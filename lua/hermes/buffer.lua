@@ -1,25 +1,25 @@
---- Files that are open in Neovim, read and written through their buffers, so
+--- Reads and writes files that are open in Neovim through their buffers, so
 --- that unsaved edits are seen and marks, folds, cursor and undo survive.
 ---
---- Paths are matched by the file they lead to. A path that no loaded buffer
---- shows is not touched here: the host reads and writes it on disk.
+--- Two paths match if they lead to the same file. This module leaves a path
+--- that no loaded buffer shows to the host, which reads and writes it on disk.
 
 local M = {}
 
 local disk = require("hermes.disk")
 
---- How often, and how many milliseconds apart, a write is tried again while
---- the buffer is locked.
+--- How often, and how many milliseconds apart, a write is retried while the
+--- buffer is locked.
 M.retries, M.retry_ms = 40, 50
 
 -- Added to the reason when a write fails after the buffer was changed.
 local unsaved = "; the buffer holds the change, unsaved"
 
--- Up to this many changed lines are changed inside, one by one.
+-- Up to this many changed lines are edited in place, one by one.
 local max_line_edits = 500
 
---- The real path; of a file that does not exist yet, the real path of its
---- folder with its name.
+--- The real path. For a file that does not exist yet, its name in the real path
+--- of its folder.
 ---@param path string
 ---@return string?
 local function real(path)
@@ -49,8 +49,8 @@ function M.find(path)
   end
 end
 
---- The part of a Neovim error that a person can use, without the places in
---- programs that it passed.
+--- The part of a Neovim error that is useful to a person, without the source
+--- locations.
 ---@param problem string
 ---@return string
 local function one_line(problem)
@@ -61,7 +61,8 @@ local function one_line(problem)
   return require("hermes.text").line(first, 500)
 end
 
---- Replaces what differs between two lines, so that extmarks beside it stay.
+--- Replaces only the part that differs between two lines, so that extmarks next
+--- to it stay.
 ---@param buf integer
 ---@param row integer
 ---@param old string
@@ -75,7 +76,7 @@ local function set_line(buf, row, old, new)
   while tail < shorter - head and old:byte(#old - tail) == new:byte(#new - tail) do
     tail = tail + 1
   end
-  local function inside_character(s, i) -- is byte i the continuation of a character?
+  local function inside_character(s, i) -- whether byte i continues a character
     return i <= #s and s:byte(i) >= 0x80 and s:byte(i) < 0xC0
   end
   while head > 0 and (inside_character(old, head + 1) or inside_character(new, head + 1)) do
@@ -96,7 +97,8 @@ local function apply(buf, old, new)
     local all = { cmd = "delete", reg = "_", range = { 1, #old }, mods = { silent = true } }
     return vim.cmd(all)
   elseif #old == 0 then
-    -- By way of a line with text: an empty buffer can't take one empty line.
+    -- Insert a line with text first: an empty buffer cannot take one empty
+    -- line.
     vim.api.nvim_buf_set_lines(buf, 0, -1, false, { "-" })
     return vim.api.nvim_buf_set_lines(buf, 0, -1, false, new)
   end
@@ -155,7 +157,7 @@ local function replace(buf, content)
   end
 end
 
---- Whether the user is in the middle of something in the buffer, such as typing.
+--- Whether the user is busy in the buffer, such as typing.
 ---@param buf integer
 ---@return boolean
 function M.is_busy(buf)
@@ -163,14 +165,14 @@ function M.is_busy(buf)
   return buf == vim.api.nvim_get_current_buf() and not mode:find("^n?t?$")
 end
 
---- Brings a buffer up to date with its file as one undo step, without asking.
---- A buffer with unsaved edits, or whose file is gone, stays as it is.
+--- Updates a buffer from its file as one undo step, without asking. A buffer
+--- with unsaved edits, or whose file is gone, stays as it is.
 ---@param buf integer
 ---@return "refreshed"|"conflict"|"deleted"? outcome nil when there was nothing to do
 function M.update(buf)
   local o, name = vim.bo[buf], vim.api.nvim_buf_get_name(buf)
   local outcome
-  for _ = 1, 3 do -- because the file may change again meanwhile
+  for _ = 1, 3 do -- the file may change again meanwhile
     local state = disk.state(buf)
     if state ~= "changed" then
       return state ~= "same" and state or outcome
@@ -197,7 +199,7 @@ function M.update(buf)
       vim.api.nvim_buf_call(buf, break_undo)
       disk.accept(buf, true)
     else
-      -- The file may hold what an agent wrote: its modelines are not obeyed.
+      -- An agent may have written the file, so its modelines are ignored.
       o.modeline = false
       local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
         vim.cmd({ cmd = "edit", mods = { silent = true, keepalt = true, lockmarks = true } })
@@ -233,8 +235,8 @@ function M.read(path, line, limit)
   return disk.text(buf, line, limit)
 end
 
---- Whether Neovim would write into the file itself, so that a write which fails
---- half way destroys the text, unless a copy was made before.
+--- Whether Neovim would overwrite the file in place. Without a backup, a write
+--- that fails half way would then destroy the text.
 ---@param name string
 ---@return boolean
 local function is_written_in_place(name)
@@ -248,8 +250,8 @@ local function is_written_in_place(name)
     and (not go.writebackup or (stat ~= nil and (stat.type == "link" or stat.nlink > 1)))
 end
 
---- Calls `fn` with options set so that a write which fails leaves the file as
---- it was, nothing is asked, and the file ends as the buffer says.
+--- Calls `fn` with options set so that a failed write leaves the file as it
+--- was, Neovim asks nothing, and the file ends as the buffer does.
 ---@param buf integer
 ---@param fn fun()
 local function with_options(buf, fn)
@@ -289,7 +291,7 @@ local function with_options(buf, fn)
   end
 end
 
---- Writes a buffer to its file. An error means that the file is what it was.
+--- Writes a buffer to its file. After an error the file is unchanged.
 ---@param buf integer
 ---@param opts hermes.buffer.WriteOpts
 local function save(buf, opts)
@@ -300,12 +302,12 @@ local function save(buf, opts)
   end
   vim.fn.mkdir(vim.fs.dirname(name), "p")
   -- Neovim asks when the file is newer than it remembers. "!" would prevent
-  -- that, but also write when no backup can be made. Whether the file may be
-  -- overwritten has been checked before.
+  -- that, but would also write when no backup can be made. The caller has
+  -- checked that the file may be overwritten.
   local accepted = not disk.is_managed(buf) and disk.accept(buf, false)
   local guard = vim.api.nvim_create_autocmd("BufWritePre", {
     buffer = buf,
-    callback = function() -- after those of others, which may take their time
+    callback = function() -- after other plugins' autocommands, which may be slow
       if accepted and disk.version(name) ~= before then
         error("changed on disk while it was being written", 0)
       end
@@ -324,8 +326,8 @@ local function save(buf, opts)
   if not ok and modified then
     error(problem, 0)
   elseif ok and modified and disk.version(name) == before then
-    error("an autocommand took the write over and did not write the file", 0)
-  elseif not ok then -- an autocommand failed after the file was written
+    error("an autocommand handled the write but did not write the file", 0)
+  elseif not ok then -- an autocommand failed after the write
     require("hermes.log").notify(
       vim.log.levels.WARN,
       ("%s was written for the agent, but then: %s"):format(
@@ -337,7 +339,7 @@ local function save(buf, opts)
   disk.note(buf)
 end
 
---- Why the buffer may not be written, if so.
+--- Says why the buffer may not be written, if so.
 ---@param buf integer
 ---@param content string
 ---@return string?
@@ -354,12 +356,12 @@ local function refusal(buf, content)
   return disk.encoding_problem(content, vim.bo[buf].fileencoding)
 end
 
--- Errors that go away by themselves: textlock, the command-line window, blocked
--- autocommands, and a buffer somebody made unmodifiable for a moment.
+-- Temporary errors: textlock, the command-line window, blocked autocommands,
+-- and a buffer that is unmodifiable for a moment.
 local passing = { "E565:", "E523:", "E788:", "E11:", "E21:", "E218:" }
 
 ---@class hermes.buffer.WriteOpts
----@field save? boolean write the file too, default true
+---@field save? boolean also write the file, default true
 ---@field noautocmd? boolean without BufWrite autocommands, default false
 
 --- Gives a loaded buffer new content as one undo step and saves it.
@@ -402,7 +404,8 @@ function M.write(path, content, opts, done)
       end
     end)
     if vim.api.nvim_buf_is_loaded(buf) then
-      -- Not before the write: what its autocommands change is the same step.
+      -- After the write, so that changes by its autocommands join the same undo
+      -- step.
       vim.api.nvim_buf_call(buf, break_undo)
     end
     if ok then
@@ -416,7 +419,7 @@ function M.write(path, content, opts, done)
     end
     done(one_line(tostring(problem)) .. (replaced and unsaved or ""))
   end
-  vim.schedule(attempt) -- inside an autocommand the events of the write would not fire
+  vim.schedule(attempt) -- inside an autocommand the write would fire no events
   return true
 end
 
@@ -424,7 +427,7 @@ end
 ---@field path string
 ---@field reason "conflict"|"deleted"
 
---- The buffers that hold a file, the loaded ones of all.
+--- The loaded buffers that hold files.
 ---@return integer[]
 function M.all()
   return vim.tbl_filter(function(buf)
@@ -434,8 +437,8 @@ function M.all()
   end, vim.api.nvim_list_bufs())
 end
 
---- Shows what changed on disk in the buffers that show it. Buffers with unsaved
---- edits and those whose file is gone stay as they are and are returned.
+--- Updates buffers whose files changed on disk. Buffers with unsaved edits, and
+--- those whose file is gone, stay as they are and are returned.
 ---@param paths? string[] absolute; by default every loaded file
 ---@return hermes.buffer.Conflict[]
 function M.refresh(paths)

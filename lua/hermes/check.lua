@@ -1,4 +1,4 @@
----Checks of what users pass, before any of it goes anywhere.
+---Checks arguments of users before anything uses them.
 local M = {}
 
 local function list_of_strings(value)
@@ -29,7 +29,7 @@ local function whole(value)
   return type(value) == "number" and value % 1 == 0
 end
 
----What a value can be beside the types of Lua: how it is called and what it is.
+---Kinds of values besides the types of Lua: the name and the test of each.
 ---@type table<string, { [1]: string, [2]: fun(value: any): boolean }>
 local kinds = {
   callback = { "a function", vim.is_callable },
@@ -68,7 +68,7 @@ local kinds = {
   },
 }
 
----What is wrong with a value, to be put behind its name.
+---Says what is wrong with a value, worded to follow its name.
 ---@param value any
 ---@param want string a type of Lua or one of the kinds above
 ---@return string? problem
@@ -82,7 +82,7 @@ function M.problem(value, want)
   end
 end
 
----Raise in the caller of hermes.{who} when a value is wrong.
+---Raises an error in the caller of hermes.{who} when a value is wrong.
 ---@param value any
 ---@param want string
 ---@param who string
@@ -97,7 +97,7 @@ function M.need(value, want, who, what, level)
   return value
 end
 
----The options that functions share.
+---The options that all functions share.
 local options = {
   additionalDirectories = "strings",
   additional_directories = "strings",

@@ -10,7 +10,8 @@ local function say(text)
   require("hermes.log").notify(vim.log.levels.INFO, text)
 end
 
----What shows how an operation ended. An error is in the log already.
+---Returns an on_done that shows how an operation ended. Errors are already in
+---the log.
 ---@param told fun(result: table): string
 ---@return fun(err: hermes.Error?, result: table?)
 local function outcome(told)
@@ -36,8 +37,8 @@ local function sessions()
   return ids
 end
 
----The sessions that fit on a command line. Agents name them, and a name is
----offered only when it is one word that hides nothing.
+---The sessions that can be completed on a command line. Agents choose the ids;
+---an id is offered only if it is one word and hides nothing.
 ---@param before string[]
 ---@return string[]
 local function first_session(_, before)
@@ -47,7 +48,7 @@ local function first_session(_, before)
     end, sessions())
 end
 
----@return string? the only session, or nil with a word to the user
+---@return string? the only session, or nil after a message to the user
 local function session_of(args)
   local ids = sessions()
   if args[1] and vim.tbl_contains(ids, args[1]) then
@@ -91,7 +92,7 @@ end
 
 ---@class hermes.Subcommand
 ---@field run fun(args: string[])
----@field complete? fun(lead: string, before: string[]): string[] what may stand after some words
+---@field complete? fun(lead: string, before: string[]): string[] completions after some words
 
 ---@type table<string, hermes.Subcommand>
 local subcommands = {
@@ -99,7 +100,7 @@ local subcommands = {
     run = function(args)
       local name = table.remove(args, 1)
       if not name then
-        return say("connect to which agent?")
+        return say("which agent? :Hermes connect {agent}")
       end
       local opts = {}
       if args[1] then
@@ -155,7 +156,7 @@ local subcommands = {
   respond = {
     run = function()
       if require("hermes.questions").open() == 0 then
-        say("nothing waits for your answer")
+        say("no question is waiting for your answer")
       end
     end,
   },
@@ -195,7 +196,7 @@ function M.run(args)
     table.sort(names)
     require("hermes.log").notify(
       vim.log.levels.ERROR,
-      ("there is no :Hermes %s; there are: %s"):format(name, table.concat(names, ", "))
+      ("unknown subcommand %q; use one of: %s"):format(name, table.concat(names, ", "))
     )
     return
   end
@@ -206,8 +207,8 @@ function M.run(args)
 end
 
 ---@param lead string
----@param line string the whole command line, which may begin with modifiers or other commands
----@param cursor? integer byte after which the rest of the line stands
+---@param line string the whole command line, possibly with modifiers or other commands first
+---@param cursor? integer byte before the rest of the line
 ---@return string[]
 function M.complete(lead, line, cursor)
   local typed = line:sub(1, (cursor or #line) - #lead)

@@ -1,11 +1,11 @@
----setup{compat={seed=true}}: nvim_create_autocmd takes the names of Hermes'
----events as they are. Neovim itself refuses them: the list of its events is
----compiled in, and what plugins fire are User autocommands.
+---setup{compat={seed=true}}: nvim_create_autocmd accepts the names of Hermes'
+---events. Neovim itself refuses them: the list of its events is compiled in,
+---and plugins fire User autocommands.
 local M = {}
 
 local original ---@type function?
 
----The values that the first README wrote differently.
+---The values that older configurations spell differently.
 local spelling = {
   resource_link = "resourcelink",
 }
@@ -20,7 +20,7 @@ local function seed_value(value)
     end))
 end
 
----Data with the flat values spelt as in the first README; the update is left.
+---Data with the flat values in the older spelling; the update stays as it is.
 ---@param data table
 ---@return table
 local function seed_data(data)
@@ -57,7 +57,7 @@ local function wrapped(event, opts)
   return events.create_autocmd(names, opts, original)
 end
 
----Wrap or unwrap, as the configuration says.
+---Wraps or unwraps nvim_create_autocmd, as the configuration says.
 function M.apply()
   local wanted = require("hermes.config").get().compat.seed
   if wanted and not original then

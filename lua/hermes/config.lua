@@ -1,34 +1,34 @@
----What setup() accepts, with the defaults.
+---The keys of setup(), with their defaults.
 local M = {}
 
 ---@class hermes.AgentConfig
----@field command? string program, found like the shell does
+---@field command? string program, looked up as a shell does
 ---@field args? string[]
 ---@field env? table<string, string> added to the environment
 ---@field cwd? string folder the agent starts in
----@field pass_env? string[] variables of the environment it gets, too; a final * is any rest
+---@field pass_env? string[] more variables to pass on; a final * matches any ending
 ---@field inherit_env? boolean give the agent the whole environment
----@field reconnect? boolean connect again when the connection breaks; else `reconnect` of setup()
----@field terminal_access? boolean|"ask" may it run commands; in place of `permissions`
+---@field reconnect? boolean reconnect when the connection breaks; default as in setup()
+---@field terminal_access? boolean|"ask" whether it may run commands; overrides `permissions`
 ---@field quirks? hermes.Quirks
 ---
----An agent that already runs, here or elsewhere, is reached by another protocol:
----"socket" takes `path`; "tcp" takes `host`, `port`, `token`, `tls`; "websocket" and "http" take
----`url`, `token`, `headers`.
+---An agent that is already running, here or elsewhere, is reached by another protocol: "socket"
+---takes `path`; "tcp" takes `host`, `port`, `token`, `tls`; "websocket" and "http" take `url`,
+---`token`, `headers`.
 ---@field protocol? "stdio"|"socket"|"tcp"|"websocket"|"http"
 ---@field path? string absolute path of a Unix socket
 ---@field host? string
 ---@field port? integer
----@field tls? boolean encrypt; without, only this machine is talked to
+---@field tls? boolean encrypt; without it, only addresses of this machine are allowed
 ---@field url? string
----@field token? string what the server was given: 32 characters or more
+---@field token? string the token of the server, 32 characters or more
 ---@field headers? table<string, string> sent with every request
 
 ---@class hermes.Quirks what to do differently for an agent
----@field missing_file? "error"|"empty" "empty": a missing file reads as one without text, for
+---@field missing_file? "error"|"empty" "empty": a missing file reads as an empty one, for
 ---agents that create files only then
----@field one_session? boolean start a process for each session, for agents that mix theirs up
----@field ignores_eof? boolean send a signal at once, to agents that do not end with their input
+---@field one_session? boolean start a process for each session, for agents that mix up sessions
+---@field ignores_eof? boolean signal at once, for agents that do not end with their input
 
 ---@class hermes.Rule answers a question for permission before it is asked
 ---@field action "allow"|"deny"
@@ -38,21 +38,21 @@ local M = {}
 ---number of names; without a leading slash it matches at any depth; never allows a command
 ---@field command? string[] the first words of the command
 ---@field env? string[] names of variables that may come with an allowed command
----@field cwd? string pattern, as `path`, for the folder of an allowed command; without it, the
+---@field cwd? string pattern, like `path`, for the folder of an allowed command; without it, the
 ---folders of the session
----@field scope? "once"|"session"|"always" of those added while Hermes runs
+---@field scope? "once"|"session"|"always" of rules added while Hermes runs
 ---@field session? string id, for the scope "session"
 
 ---@class hermes.Config
 M.defaults = {
-  ---Agents by name, beside the presets.
+  ---Agents by name, in addition to the presets.
   ---@type table<string, hermes.AgentConfig>
   agents = {},
   ---Files or folders that mark the root of a project; create_session starts there.
   root_markers = { ".git" },
-  ---false takes the capability away from agents. terminal_access may be "ask": every command is
-  ---shown to you, exactly as it would run, and waits for your answer, unless you have just allowed
-  ---that very command. true is for agents that run here only: commands of the others are always
+  ---false removes the capability from agents. terminal_access may be "ask": every command is shown
+  ---to you, exactly as it would run, and waits for your answer, unless you have just allowed that
+  ---very command. true applies only to agents that run here: commands of other agents are always
   ---shown, unless the agent's own terminal_access, in `agents`, is true.
   permissions = {
     fs_read_access = true,
@@ -65,19 +65,19 @@ M.defaults = {
   },
   buffer = {
     auto_save = true, -- write the file after an agent edited its buffer
-    refresh = true, -- show what agents change on disk by their own means
+    refresh = true, -- show changes that agents make on disk by their own means
   },
-  ---Connections that are made again when they break: those to agents that run elsewhere, and
-  ---those to agents that Hermes starts, which are then started again.
+  ---Which broken connections are re-established: those to agents that run elsewhere, and those to
+  ---agents that Hermes starts, which are then restarted.
   reconnect = { remote = true, process = false },
-  ---Answers to requests of agents: function(data, answer) by event or method.
+  ---Handlers of agents' requests: function(data, answer) by event or method.
   ---@type table<string, fun(data: table, answer: hermes.Answer): any>
   handlers = {},
   compat = {
-    flat = true, -- members of the update stand in the data, too
-    seed = false, -- nvim_create_autocmd takes the names of Hermes' events
+    flat = true, -- members of the update are also in the data itself
+    seed = false, -- nvim_create_autocmd accepts the names of Hermes' events
   },
-  ---Milliseconds; 0 means the host's default, for `answer` no limit.
+  ---Milliseconds; 0 means the host's default, and no limit for `answer`.
   timeouts = {
     initialize = 0,
     new_session = 0,
@@ -86,7 +86,7 @@ M.defaults = {
     answer = 0,
   },
   host = {
-    ---Command line of the host instead of the one that is found.
+    ---Command line of the host, instead of the one that Hermes finds.
     ---@type string[]?
     cmd = nil,
   },
@@ -95,10 +95,11 @@ M.defaults = {
   },
 }
 
----Keys whose members are the user's own.
+---Keys whose members the user names.
 local open = { agents = true, handlers = true, ["permissions.rules"] = true }
 
----What a key takes, where its default does not say it all; see hermes.check.
+---The kind of a key's value, where its default does not show it; see
+---hermes.check.
 local types = {
   ["host.cmd"] = "command",
   ["log.level"] = "integer",
@@ -108,20 +109,20 @@ local types = {
   root_markers = "strings",
 }
 
----Values of another type that a key takes, too.
+---Values of another type that a key also accepts.
 local words = {
   ["permissions.terminal_access"] = { ask = true },
   terminal_access = { ask = true }, -- of an agent
 }
 
----Keys of the Rust plugin of the same name that mean nothing here. They warn,
----so that its configuration can be kept while moving over.
+---Keys of the Rust plugin of the same name that have no meaning here. They only
+---warn, so that its configuration still works while you migrate.
 local foreign = {
   download = "the host is built or found, never downloaded",
   distributions = "agents are installed by their own means",
-  progress = "hear of the events instead",
+  progress = "listen to the events instead",
   session = "agents keep their sessions",
-  terminal = "commands run in the host; hear TerminalData",
+  terminal = "commands run in the host; listen to TerminalData",
   ["permissions.send_notifications"] = "hear PermissionRequest",
   ["log.stdio"] = "the log is a file",
   ["log.notification"] = "the log is a file",
@@ -142,7 +143,7 @@ local function keys(t)
   return table.concat(list, ", ")
 end
 
----What is wrong with a value that may also be one of some words.
+---Says what is wrong with a value that may also be one of some words.
 ---@param key string of `words`
 ---@param value any
 ---@param want string
@@ -156,7 +157,7 @@ end
 ---@param given table
 ---@param defaults table
 ---@param path string
----@return table checked a copy without foreign keys
+---@return table checked a copy without keys of other plugins
 local function check(given, defaults, path)
   local checked = {}
   for key, value in pairs(given) do
@@ -169,7 +170,7 @@ local function check(given, defaults, path)
         ("setup: %s has no effect: %s"):format(at, foreign[at])
       )
     elseif default == nil and not types[at] then
-      error(("hermes.setup: unknown key %q; there are: %s"):format(at, keys(defaults)), 0)
+      error(("hermes.setup: unknown key %q; valid keys: %s"):format(at, keys(defaults)), 0)
     elseif words[at] and word_problem(at, value, want) then
       error(("hermes.setup: %s %s"):format(at, word_problem(at, value, want)), 0)
     elseif not words[at] and require("hermes.check").problem(value, want) then
@@ -208,7 +209,7 @@ local quirk_fields = { missing_file = "string", one_session = "boolean", ignores
 
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
 
----What is wrong with a way to start or reach an agent.
+---Says what is wrong with a way to start or reach an agent.
 ---@param agent table
 ---@param at string put before the names of its keys
 ---@return string? problem
@@ -216,7 +217,7 @@ function M.agent_problem(agent, at)
   for key, value in pairs(agent) do
     local want = agent_fields[key]
     if not want then
-      return ("unknown key %q; there are: %s"):format(at .. tostring(key), keys(agent_fields))
+      return ("unknown key %q; valid keys: %s"):format(at .. tostring(key), keys(agent_fields))
     end
     local problem
     if words[key] then
@@ -229,7 +230,7 @@ function M.agent_problem(agent, at)
     end
   end
   if agent.protocol and not protocols[agent.protocol] then
-    return ("%sprotocol: unknown protocol %q; there are: %s"):format(
+    return ("%sprotocol: unknown protocol %q; valid protocols: %s"):format(
       at,
       agent.protocol,
       keys(protocols)
@@ -238,7 +239,7 @@ function M.agent_problem(agent, at)
   for key, value in pairs(agent.quirks or {}) do
     local want = quirk_fields[key]
     if not want then
-      return ("unknown key %q; there are: %s"):format(
+      return ("unknown key %q; valid keys: %s"):format(
         at .. "quirks." .. tostring(key),
         keys(quirk_fields)
       )
@@ -253,7 +254,8 @@ function M.agent_problem(agent, at)
   end
 end
 
----An agent as the host takes it: Lua's empty table would arrive as a list.
+---An agent in the form that the host expects: Lua's empty table would arrive as
+---a list.
 ---@param agent hermes.AgentConfig
 ---@return table
 function M.agent_for_host(agent)
@@ -278,7 +280,7 @@ local rule_fields = {
   session = "string",
 }
 
----What is wrong with a rule. A key that is misspelt would make it wider.
+---Says what is wrong with a rule. A misspelt key would make the rule wider.
 ---@param rule any
 ---@param at string its place, for the message
 ---@return string? problem
@@ -289,7 +291,10 @@ function M.rule_problem(rule, at)
   for key, value in pairs(rule) do
     local want = rule_fields[key]
     if not want then
-      return ("unknown key %q; there are: %s"):format(at .. "." .. tostring(key), keys(rule_fields))
+      return ("unknown key %q; valid keys: %s"):format(
+        at .. "." .. tostring(key),
+        keys(rule_fields)
+      )
     end
     local problem = require("hermes.check").problem(value, want)
     if problem then
@@ -310,7 +315,7 @@ function M.rule_problem(rule, at)
   end
 end
 
----A rule as the host takes it.
+---A rule in the form that the host expects.
 ---@param rule hermes.Rule
 ---@return table
 function M.rule_for_host(rule)
@@ -363,7 +368,7 @@ local function check_handlers(handlers)
   end
 end
 
----Lay `opts` over the configuration. Nothing changes when it is wrong.
+---Lays `opts` over the configuration. Nothing changes if `opts` is wrong.
 ---@param opts table?
 function M.set(opts)
   opts = opts or {}
@@ -377,17 +382,17 @@ function M.set(opts)
   current = vim.tbl_deep_extend("force", current, opts)
 end
 
----Forget what setup() was given.
+---Resets the configuration to the defaults.
 function M.reset()
   current = vim.deepcopy(M.defaults)
 end
 
----@return string file of the rules that are kept
+---@return string the file that keeps the rules
 function M.rules_path()
   return vim.fs.normalize(vim.fn.stdpath("state")) .. "/hermes/permissions.json"
 end
 
----The part the host needs.
+---The part of the configuration that the host needs.
 ---@return table
 function M.for_host()
   return {

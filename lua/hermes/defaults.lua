@@ -1,5 +1,5 @@
----What happens with a request of an agent when nobody else answers it. A
----default answers by `answer`, or leaves the request to the host.
+---The defaults answer requests of agents that nothing else answers. A default
+---calls `answer`, or leaves the request to the host.
 ---@alias hermes.Default fun(ask: hermes.Ask, answer: hermes.Answer, leave: fun())
 
 ---@type table<string, hermes.Default>

@@ -1,8 +1,9 @@
---- Lets the user choose an answer beside the facts that decide it. What allows
---- something is offered only once all of these facts were on the screen.
+--- Lets the user choose an answer next to the facts that decide it. A choice
+--- that allows something is offered only once all of these facts have been on
+--- the screen.
 ---
 --- The answer is read here unless |vim.ui.select()| was replaced. The built-in
---- one takes the first digits of whatever is typed for an answer.
+--- one would accept the first digits of whatever is typed.
 
 local facts = require("hermes.facts")
 local questions = require("hermes.questions")
@@ -10,8 +11,8 @@ local text = require("hermes.text")
 
 local M = {}
 
---- What is typed sooner than this many milliseconds after a question came up
---- was meant for something else, and allows nothing.
+--- Keys typed within this many milliseconds after a question came up were meant
+--- for something else, and allow nothing.
 M.too_soon_ms = 500
 
 ---@class hermes.Choice
@@ -19,15 +20,15 @@ M.too_soon_ms = 500
 ---@field facts hermes.Fact[]
 ---@field items any[]
 ---@field label fun(item: any): string
----@field refuses fun(item: any): boolean whether the item gives nothing away
+---@field refuses fun(item: any): boolean whether the item allows nothing
 ---@field prompt string for pickers of the user's own
 ---@field kind string for pickers of the user's own
 ---@field chosen fun(item: any?) called once; nil when the question was dismissed
----@field again fun() has the question asked again, by choose()
+---@field again fun() asks the question again, through choose()
 ---@field seen? boolean all deciding facts were on the screen
 ---@field window? integer with the facts
 ---@field view? integer window with all of the facts
----@field over? boolean the answer is known or no longer wanted
+---@field over? boolean the question is answered or withdrawn
 
 local show_all = {} -- the item that shows all facts
 local reader ---@type table? for whom a line is being read
@@ -85,7 +86,7 @@ local function widest(lines, least)
   return least
 end
 
---- Lines and columns that a window with a border can have.
+--- The lines and columns available to a window with a border.
 ---@return integer lines
 ---@return integer columns
 local function room()
@@ -111,13 +112,13 @@ local function show_facts(choice, height, below)
     height = math.max(1, #lines),
     focusable = true,
     title = (" %s asks "):format(text.line(choice.agent, 40)),
-    zindex = 190, -- above the floats of pickers: what decides must be seen
+    zindex = 190, -- above the floats of pickers: the deciding facts must be seen
   })
   vim.cmd.redraw()
   return hidden or not choice.window
 end
 
---- The items that may be chosen while deciding facts are hidden.
+--- The items that may be chosen while some deciding facts are hidden.
 ---@param choice hermes.Choice
 ---@return any[]
 local function offered(choice, hidden)
@@ -145,14 +146,14 @@ local function finish(choice, item)
   end
 end
 
---- Opens all facts in a window that scrolls. When it closes the question is asked
+--- Opens all facts in a scrolling window. When it closes, the question is asked
 --- again, with all its items if the end of the facts was on the screen.
 ---@param choice hermes.Choice
 local function show_everything(choice)
   local height, width = room()
   local lines, whole = facts.all(choice.facts, width)
   if not whole then
-    table.insert(lines, 1, "This is too long to be shown whole, so it can only be refused.")
+    table.insert(lines, 1, "This is too long to show in full, so it can only be refused.")
   end
   close_window(choice.window)
   choice.window = nil
@@ -208,7 +209,8 @@ local function take(choice, item)
   end
 end
 
---- Reads one line, and says whether its first key came too soon for an answer.
+--- Reads one line, and says whether its first key came too soon to be an
+--- answer.
 ---@param owner table
 ---@param prompt string
 ---@return string? line nil when it was dismissed
@@ -222,13 +224,13 @@ local function read_line(owner, prompt)
   local ok, line = pcall(vim.fn.input, { prompt = prompt, cancelreturn = vim.NIL })
   reader = nil
   vim.on_key(nil, keys)
-  vim.cmd.redraw() -- otherwise a prompt of several lines asks to press enter
+  vim.cmd.redraw() -- otherwise a prompt of several lines would ask to press enter
   vim.api.nvim_echo({ { "" } }, false, {})
   local waited_ms = ((first or vim.uv.hrtime()) - began) / 1e6
   return ok and line ~= vim.NIL and line or nil, waited_ms < M.too_soon_ms
 end
 
---- Reads a text, by the user's own |vim.ui.input()| if there is one.
+--- Reads a text, with the user's own |vim.ui.input()| if there is one.
 ---@param owner table for stop_reading()
 ---@param prompt string
 ---@param done fun(typed: string?, too_soon: boolean) nil when it was dismissed
@@ -243,8 +245,7 @@ function M.input(owner, prompt, done)
   done(read_line(owner, prompt))
 end
 
---- Asks at the bottom of the screen. Only the number of an item is an answer;
---- whatever else was typed is not taken for one.
+--- Asks at the bottom of the screen. Only the number of an item is an answer.
 ---@param choice hermes.Choice
 local function read(choice)
   local note = ""
@@ -259,12 +260,12 @@ local function read(choice)
       math.max(1, height - math.min(#choice.items + 1, most) - 1),
       function(hides)
         items = offered(choice, hides)
-        if #items > most then -- rejections come first, and the way to see more stays
+        if #items > most then -- rejections come first, and the item that shows more stays
           items = vim.list_extend(vim.list_slice(items, 1, most - 1), { items[#items] })
         end
         local lines = { "" }
         for i, item in ipairs(items) do
-          -- The kind of an option stands at its end and must not be cut.
+          -- The kind of an option is at its end and must not be cut.
           lines[i + 1] = ("%d: %s"):format(
             i,
             facts.line({ value = label(choice, item) }, columns - 30)
@@ -297,7 +298,7 @@ local function read(choice)
   until false
 end
 
---- Asks by the user's own picker.
+--- Asks with the user's own picker.
 ---@param choice hermes.Choice
 local function pick(choice)
   local height = math.max(1, math.floor(vim.o.lines * 0.5))
@@ -315,7 +316,7 @@ local function pick(choice)
   }, function(item, index)
     local picked = nil
     for i, candidate in ipairs(items) do
-      -- Some pickers hand the label back.
+      -- Some pickers return the label.
       if
         item ~= nil and (item == candidate or (index == i and item == label(choice, candidate)))
       then
@@ -326,19 +327,22 @@ local function pick(choice)
   end)
   if not ok then
     vim.notify(
-      "hermes: answered with no, vim.ui.select: " .. text.line(problem),
+      "hermes: the answer is no, because vim.ui.select failed: " .. text.line(problem),
       vim.log.levels.WARN
     )
     take(choice, nil)
   end
 end
 
---- Puts a choice on the screen, again if it is there already.
+--- Puts a choice on the screen, even if it is already there.
 ---@param choice hermes.Choice
 function M.choose(choice)
   if is_builtin("select") and questions.unattended() then
     local agent = text.line(choice.agent, 40)
-    vim.notify("hermes: nobody can be asked, so " .. agent .. " gets no", vim.log.levels.WARN)
+    vim.notify(
+      "hermes: there is nobody to ask, so the answer to " .. agent .. " is no",
+      vim.log.levels.WARN
+    )
     return finish(choice, nil)
   end
   if choice.view then
@@ -353,8 +357,8 @@ function M.choose(choice)
   end
 end
 
---- Ends the line that is being read for `owner`, if any. What is typed from now
---- on goes to the editor.
+--- Ends the line that is being read for `owner`, if any. Keys typed from now on
+--- go to the editor.
 ---@param owner table
 function M.stop_reading(owner)
   if reader == owner then
@@ -367,8 +371,8 @@ function M.stop_reading(owner)
   end
 end
 
---- Takes a choice off the screen. A picker of the user's own stays, but what is
---- chosen there has no effect.
+--- Takes a choice off the screen. A picker of the user's own stays, but a
+--- choice in it has no effect.
 ---@param choice hermes.Choice
 function M.close(choice)
   choice.over = true

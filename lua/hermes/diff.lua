@@ -1,9 +1,10 @@
---- Line differences between two texts, with a limit on the work they may cost.
+--- Line differences between two texts, with a limit on the work.
 
 local M = {}
 
 --- Beyond this many bytes or lines on either side no diff is computed, and
---- beyond this many hunks it is not used: either would stop the editor.
+--- beyond this many hunks it is not used, because either would block the
+--- editor.
 M.max_bytes, M.max_lines, M.max_hunks = 2 * 1024 * 1024, 50000, 2000
 
 local compute = vim.text and vim.text.diff or vim.diff
@@ -19,7 +20,7 @@ end
 ---@field old string[]
 ---@field new string[]
 
---- What lies between the equal lines at both ends, as one hunk.
+--- Everything between the equal lines at both ends, as one hunk.
 ---@param old string[]
 ---@param new string[]
 ---@return hermes.Hunk[]

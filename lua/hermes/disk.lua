@@ -1,25 +1,25 @@
 --- Which version of its file a buffer holds.
 ---
---- Neovim keeps the time stamp it compares to itself, and asks about it through
---- events that can be switched off. So the state of the file on disk is noted
---- here whenever a buffer is read or written, and compared by hand.
+--- Neovim does not expose the timestamp that it compares, and its events about
+--- it can be switched off. So this module records the state of the file on disk
+--- whenever a buffer is read or written, and compares it itself.
 
 local M = {}
 
--- The state of a buffer's file when its text was last the same as the
--- buffer's. Nil: not known. False: the buffer was given the name of a file
--- that it was never read from.
+-- The state of a buffer's file when its text last equalled the buffer's. Nil:
+-- unknown. False: the buffer was given the name of a file that it was never
+-- read from.
 ---@type table<integer, string|false|nil>
 local known = {}
 
--- Buffers that may have been out of date when this began.
+-- Buffers that may already have been out of date at the start.
 ---@type table<integer, true>
 local unsure = {}
 
 --- The mark at the beginning of some files that names their encoding.
 M.bom = "\239\187\191"
 
---- What identifies a version of a file. "" means that there is no file.
+--- The identity of a version of a file. "" means that there is no file.
 ---@param path string
 ---@return string? version nil when the path is not a regular file
 function M.version(path)
@@ -33,7 +33,7 @@ function M.version(path)
   return ("%d.%09d/%d/%d"):format(time.sec, time.nsec, stat.size, stat.ino)
 end
 
---- Note that a buffer and a version of its file hold the same text.
+--- Records that a buffer and a version of its file hold the same text.
 ---@param buf integer
 ---@param version? string by default the file as it is now
 function M.note(buf, version)
@@ -41,7 +41,7 @@ function M.note(buf, version)
   unsure[buf] = nil
 end
 
---- Whether a file pattern, as autocommands have them, fits a path.
+--- Whether a file pattern of an autocommand matches a path.
 ---@param pattern string
 ---@param path string
 ---@return boolean
@@ -50,8 +50,8 @@ function M.matches(pattern, path)
   return vim.regex(vim.fn.glob2regpat(pattern)):match_str(subject) ~= nil
 end
 
---- Whether the buffer is written by an autocommand of somebody else, so that
---- its text need not be that of its file.
+--- Whether another plugin's autocommand writes the buffer, so that its text
+--- need not be that of its file.
 ---@param buf integer
 ---@return boolean
 function M.is_managed(buf)
@@ -72,7 +72,7 @@ end
 ---| "conflict" # the file changed, and the buffer has unsaved edits
 ---| "deleted" # the file is gone
 
---- How the file of a loaded buffer compares to what the buffer holds.
+--- How the file of a loaded buffer compares to the buffer.
 ---@param buf integer
 ---@return hermes.disk.State
 function M.state(buf)
@@ -88,17 +88,18 @@ function M.state(buf)
   return (vim.bo[buf].modified or was == false) and "conflict" or "changed"
 end
 
---- Whether the file was not there when the buffer was made, so that the buffer
---- has never held any of it.
+--- Whether the file did not exist when the buffer was created, so that the
+--- buffer has never held any of it.
 ---@param buf integer
 ---@return boolean
 function M.is_new(buf)
   return known[buf] == ""
 end
 
---- Make Neovim take the file on disk for the one that the buffer was read from,
---- so that it neither warns about it nor asks before it writes. Nothing is read
---- or written: Neovim believes that an autocommand has written the buffer.
+--- Makes Neovim treat the file on disk as the one that the buffer was read
+--- from, so that it neither warns about it nor asks before it writes. Nothing
+--- is read or written: Neovim believes that an autocommand has written the
+--- buffer.
 ---@param buf integer
 ---@param saved boolean the buffer holds the same text as the file, so it is no longer modified
 ---@return boolean done false while autocommands are blocked
@@ -118,7 +119,7 @@ function M.accept(buf, saved)
   if ignored ~= "" then
     vim.o.eventignore = ""
   end
-  o.buftype = "acwrite" -- should the autocommand not run, this is an error, not a write
+  o.buftype = "acwrite" -- if the autocommand does not run, this is an error, not a write
   local ok, problem = pcall(vim.api.nvim_buf_call, buf, function()
     vim.cmd({ cmd = "write", bang = true, mods = { silent = true, lockmarks = true } })
   end)
@@ -133,7 +134,7 @@ function M.accept(buf, saved)
   return called
 end
 
---- The characters of a text that an encoding cannot hold would be lost.
+--- Says which character of a text an encoding cannot hold; it would be lost.
 ---@param text string UTF-8
 ---@param encoding string 'fileencoding'
 ---@return string? problem nil when all of the text can be written
@@ -209,7 +210,7 @@ function M.text(buf, line, limit)
   return (o.bomb and first == 1) and M.bom .. text or text
 end
 
---- The content of a file, and the version it has at least.
+--- The content of a file, and a version that is no newer than it.
 ---@param path string
 ---@return string? bytes nil when it can't be read
 ---@return string? version
@@ -224,7 +225,7 @@ function M.read(path)
   return bytes, version
 end
 
---- Takes note of a file that was written while events were off.
+--- Records a file that was written while events were off.
 ---@param buf integer
 local function settle(buf)
   local name = vim.api.nvim_buf_get_name(buf)
@@ -237,8 +238,8 @@ local function settle(buf)
   end
 end
 
---- Begin to note the versions of files; of the buffers that are there already,
---- too. Edits that are not saved yet are taken to be edits of the file as it is.
+--- Starts recording the versions of files, including those of existing buffers.
+--- Unsaved edits count as edits of the file as it is now.
 local function track()
   local group = vim.api.nvim_create_augroup("hermes.disk", {})
   vim.api.nvim_create_autocmd({ "BufReadPost", "BufNewFile", "BufWritePost" }, {

@@ -1,5 +1,5 @@
 ---The default answer to elicitations: asks for the fields of a form one by one,
----or shows the address of a page. Whatever is dismissed counts as cancelled.
+---or shows the address of a page. A dismissed question counts as cancelled.
 local M = {}
 
 local dialog = require("hermes.dialog")
@@ -9,10 +9,10 @@ local text = require("hermes.text")
 ---@class hermes.elicitation.Question
 ---@field data table of FormElicitation or UrlElicitation
 ---@field answer fun(value: any)
----@field step fun() asks for what is needed next
+---@field step fun() asks for the next thing
 ---@field choice? hermes.Choice on the screen
 ---@field reading? table the text that is being typed
----@field over? boolean the answer is known or no longer wanted
+---@field over? boolean the question is answered or withdrawn
 
 ---@param question hermes.elicitation.Question
 ---@param value table
@@ -23,7 +23,8 @@ local function settle(question, value)
   end
 end
 
----Goes on to another step, which waits for free hands like a question of its own.
+---Continues with another step, which waits for free hands like a question of
+---its own.
 ---@param question hermes.elicitation.Question
 ---@param step fun()
 local function go_on(question, step)
@@ -53,7 +54,7 @@ local function choose(question, choice, prompt, refuses, chosen)
   dialog.choose(question.choice)
 end
 
----What a form is for, beside one of its fields.
+---Shows what a form is for, next to one of its fields.
 ---@param question hermes.elicitation.Question
 ---@param prompt string
 ---@return hermes.Fact[]
@@ -89,7 +90,7 @@ end
 
 ---@param property table
 ---@param typed string
----@return any value nil when it does not fit
+---@return any value nil when it is invalid
 ---@return string? err
 local function parse(property, typed)
   if property.type == "number" or property.type == "integer" then
@@ -110,8 +111,8 @@ local function parse(property, typed)
   return typed
 end
 
----The default of a property that is typed in, nil when it is not a value that
----the property takes.
+---The default of a typed property; nil if it is not a valid value of the
+---property.
 ---@param property table
 ---@return string|number|nil
 local function default_of(property)
@@ -123,14 +124,15 @@ local function default_of(property)
   end
 end
 
----Ask for one value. The default stands in the prompt and an empty answer takes
----it. It is not put on the line for the user to edit: Neovim would process it
----as typed keys, and so might other implementations of |vim.ui.input()|.
+---Asks for one value. The prompt shows the default, and an empty answer takes
+---it. The default is not put on the line for the user to edit: Neovim would
+---process it as typed keys, and so might other implementations of
+---|vim.ui.input()|.
 ---@param question hermes.elicitation.Question
 ---@param property table
 ---@param prompt string
 ---@param required boolean
----@param done fun(ok: boolean, value: any) ok is false when it was dismissed
+---@param done fun(ok: boolean, value: any) ok is false when the question was dismissed
 local function ask_value(question, property, prompt, required, done)
   local list = choices(property)
   if list then
@@ -182,7 +184,7 @@ local function ask_value(question, property, prompt, required, done)
   end)
 end
 
----Ask for any number of the values a list offers.
+---Asks for any number of the values that a list offers.
 ---@param question hermes.elicitation.Question
 ---@param property table
 ---@param prompt string
@@ -299,7 +301,7 @@ local function fill_in(question)
   end
 end
 
----Opens a page after a look at its address, which the host has checked.
+---Opens a page after the user has seen its address, which the host has checked.
 ---@param question hermes.elicitation.Question
 ---@return fun() step
 local function visit(question)
@@ -349,7 +351,7 @@ function M.ask(data, answer)
   if not steps[data.mode] then
     return answer({ action = "cancel" })
   elseif data.mode == "url" and not data.host then
-    return answer({ action = "decline" }) -- the host lets no page through unchecked
+    return answer({ action = "decline" }) -- the host has not checked the page
   end
   local question = { data = data, answer = answer } ---@type hermes.elicitation.Question
   question.step = steps[data.mode](question)
@@ -372,7 +374,7 @@ function M.ask(data, answer)
   })
 end
 
----Take a question back. Its answer function is not called any more.
+---Withdraws a question. Its answer function is not called any more.
 ---@param request_id string
 function M.withdraw(request_id)
   questions.remove(request_id)

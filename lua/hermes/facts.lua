@@ -1,31 +1,33 @@
---- What a question is about, laid out for a window. Facts that decide the answer
---- come first and whole. What has no room shows its beginning, its end and how
---- much is missing between them, so that padding hides nothing unnoticed.
+--- Lays out what a question is about for a window. Facts that decide the answer
+--- come first and complete. A fact that does not fit shows its beginning, its
+--- end and how much is missing between them, so that padding cannot hide
+--- anything unnoticed.
 
 local text = require("hermes.text")
 
 local M = {}
 
---- Longest run of white space that is shown as it is, in characters.
+--- The longest run of white space that is shown as it is, in characters.
 M.max_blanks = 15
 
---- Longest value that is ever shown whole, in bytes. A deciding fact that is
---- longer can only be refused.
+--- The longest value that is ever shown in full, in bytes. A longer deciding
+--- fact can only be refused.
 M.max_value = 64 * 1024
 
--- Longer values are cut first: going through all of them takes too long.
+-- Longer values are cut first, because processing all of them takes too long.
 local max_searched = 1024 * 1024
 
---- Most bytes and rows that a fact gets in a window where it decides nothing.
+--- The most bytes and rows that a fact gets in a window where it decides
+--- nothing.
 M.max_aside, M.max_aside_rows = 2000, 4
 
 ---@class hermes.Fact
 ---@field name? string nil for text that stands alone
 ---@field value? string
 ---@field list? string[] several values, each on a line of its own
----@field decides? boolean nothing is allowed before all of it was on the screen
+---@field decides? boolean nothing is allowed until all of it has been on the screen
 ---@field lost? boolean part of it is missing for good
----@field rows? integer rows it may take where it decides nothing
+---@field rows? integer rows it may take when it does not decide
 
 ---@param n integer
 ---@return string such as 1,482
@@ -46,7 +48,7 @@ local function missing(n)
   return ("… %s more characters …"):format(count(n))
 end
 
---- Bytes of the white space at a position, nil where there is none.
+--- The bytes of white space at a position, nil if there is none.
 ---@param s string
 ---@param at integer
 ---@return integer?
@@ -67,8 +69,8 @@ local function blank(s, at)
   end
 end
 
---- Long runs of white space, replaced by a note of their length: they would push
---- what follows them out of sight.
+--- Replaces long runs of white space by a note of their length, because they
+--- would push the following text out of sight.
 ---@param s string
 ---@return string
 local function squeeze(s)
@@ -139,7 +141,7 @@ local function ends(s, max)
   return table.concat({ s:sub(1, head), gap, s:sub(tail) }, "\n"), true
 end
 
---- The rows of a fact, and whether its value was too long to be among them whole.
+--- The rows of a fact, and whether its value was too long to be shown in full.
 ---@param fact hermes.Fact
 ---@param width integer
 ---@param max integer bytes of the value
@@ -185,11 +187,11 @@ local function abbreviate(rows, height)
   return vim.list_extend(kept, vim.list_slice(rows, #rows - tail + 1))
 end
 
---- All there is to say, in rows of at most `width` cells.
+--- All facts, in rows of at most `width` cells.
 ---@param facts hermes.Fact[]
 ---@param width integer
 ---@return string[] rows
----@return boolean whole false when a deciding fact is too long even for that
+---@return boolean whole false when a deciding fact is too long even then
 function M.all(facts, width)
   local rows, whole = {}, true
   for _, fact in ipairs(facts) do
@@ -200,8 +202,8 @@ function M.all(facts, width)
   return rows, whole
 end
 
---- What fits into a window: the deciding facts, then as much as possible of the
---- others.
+--- The rows that fit into a window: the deciding facts, then as much as
+--- possible of the others.
 ---@param facts hermes.Fact[]
 ---@param width integer
 ---@param height integer at least 1

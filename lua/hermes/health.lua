@@ -1,7 +1,7 @@
 ---:checkhealth hermes
 local M = {}
 
----What the host says of itself, without Neovim: its version, or the presets.
+---Asks the host's program for its version or the presets.
 ---@param ... string arguments of the program
 ---@return string? out
 ---@return string? err

@@ -1,4 +1,4 @@
----Finding and building the host, the Go program behind Hermes.
+---Finds and builds the host, the Go program behind Hermes.
 local M = {}
 
 local root = vim.fs.dirname(
@@ -19,7 +19,8 @@ function M.build_command()
   )
 end
 
----Where the host is: setup{host={cmd}}, bin/hermes beside the plugin, or hermes in PATH.
+---The location of the host: setup{host={cmd}}, bin/hermes in the plugin's folder, or hermes in
+---PATH.
 ---@return string[]? cmd
 ---@return string? err
 function M.command()
@@ -40,7 +41,7 @@ function M.command()
   return nil, ("the host is not built; run :Hermes build (or: %s)"):format(M.build_command())
 end
 
----Build the host beside the plugin.
+---Builds the host in the plugin's folder.
 ---@param on_done? fun(err: string?)
 function M.build(on_done)
   local log = require("hermes.log")

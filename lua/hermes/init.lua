@@ -1,12 +1,12 @@
 ---Hermes: talk to AI coding agents over the Agent Client Protocol.
 ---
----No function here waits. Those that ask an agent return the id of the
----operation at once; how it ends is told to `on_done`, by an event of the same
----`opId` and in the log.
+---No function here blocks. Those that ask an agent return the id of the
+---operation at once. Its outcome reaches `on_done`, an event with the same
+---`opId`, and the log.
 local M = {}
 
 ---@class hermes.Opts
----@field agent? string the session's own agent, else the one used last
+---@field agent? string default: the agent of the session, or the one used last
 ---@field on_done? fun(err: hermes.Error?, result: table?)
 
 ---@param opts any
@@ -33,7 +33,7 @@ local function request(method, params, opts, prefix)
   return require("hermes.rpc").request(method, params, opts, prefix)
 end
 
----Configure Hermes. Calls add up; see hermes.config for the keys.
+---Configure Hermes. Repeated calls merge; see hermes.config for the keys.
 ---@param opts? hermes.Config
 function M.setup(opts)
   require("hermes.config").set(opts)
@@ -47,9 +47,9 @@ end
 ---@class hermes.ConnectOpts: hermes.AgentConfig
 ---@field on_done? fun(err: hermes.Error?, result: table?)
 
----Start an agent: one of setup{agents}, a preset, or any `command`; or reach one that runs
----already, by the name of a `protocol` or a table with what that takes. Connecting again to an
----agent that runs tells what it said when it began.
+---Start an agent: one of setup{agents}, a preset, or any `command`. Or reach a running one, by the
+---name of a `protocol` or a table with that protocol's keys. Connecting to a connected agent
+---repeats what it said when it was first connected.
 ---@param name string|{ agent: string }
 ---@param opts? hermes.ConnectOpts|"stdio"|"http"|"socket"|"tcp"|"websocket"
 ---@return string id
@@ -81,7 +81,7 @@ function M.connect(name, opts)
   })
 end
 
----End agents: one, several, or with nil all.
+---Stop agents: one, several, or all with nil.
 ---@param names? string|string[]
 ---@param opts? hermes.Opts
 ---@return string id
@@ -123,7 +123,7 @@ end
 -- Sessions.
 
 ---@class hermes.SessionOpts: hermes.Opts
----@field cwd? string folder of the session, else the root of the project
+---@field cwd? string folder of the session; default: the root of the project
 ---@field additional_directories? string[]
 ---@field mcp_servers? table[]
 ---@field mcpServers? table[]
@@ -138,7 +138,7 @@ function M.create_session(opts)
   end, opts)
 end
 
----Open a session of the agent again and hear its history.
+---Reopen a session of the agent and replay its history.
 ---@param session_id string
 ---@param opts? hermes.SessionOpts
 ---@return string id
@@ -150,7 +150,7 @@ function M.load_session(session_id, opts)
   end, opts)
 end
 
----Open a session of the agent again without its history.
+---Reopen a session of the agent without its history.
 ---@param session_id string
 ---@param opts? hermes.SessionOpts
 ---@return string id
@@ -162,7 +162,7 @@ function M.resume_session(session_id, opts)
   end, opts)
 end
 
----List the sessions the agent has kept.
+---List the sessions that the agent has stored.
 ---@param opts? { cwd?: string, cursor?: string, agent?: string, on_done?: function }
 ---@return string id
 function M.list_sessions(opts)
@@ -181,7 +181,7 @@ function M.close_session(session_id, opts)
   return request("session/close", { sessionId = session_id }, options(opts, "close_session"))
 end
 
----Have the agent forget sessions.
+---Delete sessions that the agent has stored.
 ---@param ids string|string[]
 ---@param opts? hermes.Opts
 ---@return string ... one id for each session
@@ -208,8 +208,8 @@ function M.set_mode(session_id, mode, opts)
   return request("session/set_mode", params, options(opts, "set_mode"))
 end
 
----Choose one of `models()`: by session/set_model, which agents with `models` offer, else by the
----config option of the category "model".
+---Choose one of `models()`: with session/set_model, which agents with `models` offer, otherwise
+---with the config option of the category "model".
 ---@param session_id string
 ---@param model string its id
 ---@param opts? hermes.Opts
@@ -223,7 +223,7 @@ end
 
 M.set_session_model = M.set_model
 
----What the session can be set to by `set_model`. A copy; nil when there is nothing to choose.
+---The choices of `set_model` for the session. A copy; nil when there is nothing to choose.
 ---@param session_id string
 ---@return hermes.Models?
 function M.models(session_id)
@@ -231,7 +231,7 @@ function M.models(session_id)
   return require("hermes.models").get(session_id)
 end
 
----What the session can be set to by `set_mode`. A copy; nil when there is nothing to choose.
+---The choices of `set_mode` for the session. A copy; nil when there is nothing to choose.
 ---@param session_id string
 ---@return hermes.acp.SessionModeState?
 function M.modes(session_id)
@@ -239,7 +239,7 @@ function M.modes(session_id)
   return (M.state(session_id) or {}).modes
 end
 
----What the session can be set to by `set_config_option`. A copy; empty when there is nothing.
+---The choices of `set_config_option` for the session. A copy; empty when there are none.
 ---@param session_id string
 ---@return hermes.acp.SessionConfigOption[]
 function M.config_options(session_id)
@@ -269,7 +269,7 @@ end
 -- Turns.
 
 ---Send a prompt: a text, a block or a list of texts and blocks. While a turn
----runs, prompts wait for it in their order.
+---runs, prompts wait for it, in order.
 ---@param session_id string
 ---@param content string|table|table[]
 ---@param opts? hermes.Opts
@@ -284,7 +284,7 @@ function M.prompt(session_id, content, opts)
   return request("session/prompt", params, options(opts, "prompt"), "prompt")
 end
 
----Stop the turn that runs and drop the prompts that wait. The turn ends with
+---Stop the running turn and drop the waiting prompts. The turn ends with
 ---stopReason "cancelled".
 ---@param session_id string
 ---@param opts? hermes.Opts
@@ -305,10 +305,11 @@ end
 ---------------------------------------------------------------------------
 -- Requests of agents.
 
----Answer a request of an agent. What an event takes is in :help hermes-events.
+---Answer a request of an agent. :help hermes-events lists the answers that each
+---event accepts.
 ---@param request_id string
 ---@param value? any
----@return boolean first false when it is answered or withdrawn already
+---@return boolean first false when it has already been answered or withdrawn
 function M.respond(request_id, value)
   text_of(request_id, "respond", "the id of the request")
   return require("hermes.answers").respond(request_id, value)
@@ -324,8 +325,8 @@ function M.reject(request_id, message, code)
   return require("hermes.answers").reject(request_id, message, code)
 end
 
----Answer requests of a kind: by what `fn` returns, or by its second argument,
----now or later. nil in place of `fn` brings the default back.
+---Answer all requests of one kind: with the return value of `fn`, or with its
+---second argument, now or later. nil instead of `fn` restores the default.
 ---@param key string event or method, extension methods included
 ---@param fn? fun(data: table, answer: hermes.Answer): any
 function M.on_request(key, fn)
@@ -341,11 +342,11 @@ end
 
 ---@class hermes.OnOpts
 ---@field callback fun(data: table, name: string)
----@field agent? string hear of this agent only
----@field session_id? string hear of this session only
+---@field agent? string only events of this agent
+---@field session_id? string only events of this session
 ---@field once? boolean
 
----Hear of events; "*" is all of them. Needs no autocommand.
+---Listen to events; "*" is all of them. Needs no autocommand.
 ---@param names string|string[]
 ---@param fn fun(data: table, name: string)|hermes.OnOpts
 ---@return fun() off stops it
@@ -353,7 +354,7 @@ function M.on(names, fn)
   return require("hermes.events").on(names, fn, "on")
 end
 
----Hear of an event once.
+---Listen to an event once.
 ---@param names string|string[]
 ---@param fn fun(data: table, name: string)
 ---@return fun() off
@@ -361,8 +362,8 @@ function M.once(names, fn)
   return require("hermes.events").on(names, fn, "once")
 end
 
----nvim_create_autocmd with the names of events: same arguments, where
----`pattern` picks session ids or agents.
+---nvim_create_autocmd with the names of events. The arguments are the same, but
+---`pattern` selects session ids or agents.
 ---@param names string|string[]
 ---@param opts vim.api.keyset.create_autocmd
 ---@return integer id of the autocommand
@@ -373,7 +374,7 @@ end
 ---------------------------------------------------------------------------
 -- Rules.
 
----Rules that answer questions for permission before they are asked.
+---Rules that answer permission questions before they are asked.
 M.permissions = {}
 
 ---@param change "add"|"remove"|"list"
@@ -396,8 +397,8 @@ local function rules(change, rule, opts)
   return require("hermes.rpc").call("rules", payload, { method = who, on_done = opts.on_done })
 end
 
----Add a rule. Without a `scope` it holds always, or with `session` until that ends.
----The result has `rules`, all there are.
+---Add a rule. Without a `scope` it applies always, or with `session` until that
+---session ends. The result has all `rules`.
 ---@param rule hermes.Rule
 ---@param opts? hermes.Opts
 ---@return string id
@@ -405,7 +406,7 @@ function M.permissions.add(rule, opts)
   return rules("add", rule, opts)
 end
 
----Take back every rule equal to this one.
+---Remove every rule equal to this one.
 ---@param rule hermes.Rule
 ---@param opts? hermes.Opts
 ---@return string id
@@ -423,7 +424,7 @@ end
 ---------------------------------------------------------------------------
 -- The rest.
 
----What is known of all agents and sessions, or of one session. A copy.
+---What is known about all agents and sessions, or about one session. A copy.
 ---@param session_id? string
 ---@return table?
 function M.state(session_id)
@@ -441,8 +442,8 @@ local function params_of(params, who)
     or require("hermes.check").need(params, "table", who, "the params", 3)
 end
 
----Call any method of an agent, extensions included.
----@param agent? string nil: the session's, else the one used last
+---Call any method of an agent, including extensions.
+---@param agent? string nil: the agent of the session, or the one used last
 ---@param method string
 ---@param params? table
 ---@param on_done? fun(err: hermes.Error?, result: table?)
@@ -464,8 +465,8 @@ function M.notify(agent, method, params)
   return require("hermes.rpc").notify(method, params_of(params, "notify"), opts)
 end
 
----Every other method of the agent is here under its wire name, such as
----session_list for session/list; see hermes.api_gen.
+---Every other method of the agent is available here under its wire name, such
+---as session_list for session/list; see hermes.api_gen.
 return setmetatable(M, {
   __index = function(_, name)
     return require("hermes.api_gen")[name]

@@ -13,10 +13,10 @@ function M.host_path()
   return vim.fs.joinpath(vim.fn.stdpath("log"), "hermes-host.log")
 end
 
----Longest line of the log file, in bytes.
+---The longest line of the log file, in bytes.
 local max_logged = 64 * 1024
 
----Text on one line, with what hides or breaks it made visible.
+---Text on one line; characters that would hide or break it are made visible.
 ---@param text any
 ---@param max? integer bytes; else as hermes.text says
 ---@return string
@@ -24,7 +24,7 @@ function M.line(text, max)
   return require("hermes.text").line(tostring(text):gsub("%s*\n%s*", " | "), max)
 end
 
----Append a line to the log when `level` is high enough.
+---Appends a line to the log if `level` is high enough.
 ---@param level integer one of vim.log.levels
 ---@param text string
 function M.write(level, text)
@@ -58,7 +58,8 @@ end
 local highlights = { [vim.log.levels.WARN] = "WarningMsg", [vim.log.levels.ERROR] = "ErrorMsg" }
 local again ---@type integer? autocommand that shows the last line once more
 
----What fits into the last line of the screen without a prompt to press enter.
+---The part that fits into the last line of the screen without a prompt to press
+---enter.
 ---@param text string
 ---@return string
 local function fitting(text)
@@ -73,7 +74,7 @@ local function fitting(text)
   return short .. "…"
 end
 
-local entry = "" -- text on its way into the history
+local entry = "" -- text about to be added to the history
 
 ---@private
 ---@return string
@@ -81,11 +82,11 @@ function M._entry()
   return entry
 end
 
----Add the whole text to the history of messages, and show what fits of it. A
----prompt to press enter would stop all events, and vim.notify brings one up
----for a long text and for several short ones. |:echomsg| with the flag T of
----'shortmess' adds the text as it is and shortens what it shows, in the
----middle; the beginning, which says most, is then put in its place.
+---Adds the whole text to the message history, and shows the part that fits. A
+---prompt to press enter would stop all events, and vim.notify causes one for a
+---long text and for several short ones. |:echomsg| with the flag T of
+---'shortmess' adds the whole text but shows it shortened in the middle. The
+---beginning says most, so it then replaces the shortened text.
 ---@param text string
 ---@param level integer
 local function echo(text, level)
@@ -121,7 +122,7 @@ local function echo(text, level)
   })
 end
 
----Whether messages stand in the last lines of the screen.
+---Whether the last lines of the screen show messages.
 ---@return boolean
 local function on_screen()
   local uis = vim.api.nvim_list_uis()
@@ -130,7 +131,7 @@ local function on_screen()
   end)
 end
 
----Show one line. A notifier of another plugin gets all of it.
+---Shows one line. Another plugin's notifier gets the whole text.
 ---@param level integer one of vim.log.levels
 ---@param text string
 function M.show(level, text)
@@ -147,11 +148,12 @@ function M.show(level, text)
       vim.api.nvim_echo({ { fitting(shown) } }, true, {})
     end
   end
-  -- Never inside a callback of somebody else: an error there is not ours.
+  -- Never inside somebody else's callback, where an error would look like
+  -- theirs.
   vim.schedule(show)
 end
 
----Show one line and log it.
+---Shows one line and logs it.
 ---@param level integer one of vim.log.levels
 ---@param text string
 function M.notify(level, text)

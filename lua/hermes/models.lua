@@ -1,7 +1,7 @@
 ---The models of a session. Agents offer them in one of two ways: as `models`, which the protocol
----has dropped, or as a config option of the category "model". Here both look like the first. Of an
----agent that offers both ways the option counts: the names of its models may differ, and it may
----not heed the other.
+---has dropped, or as a config option of the category "model". Here both look like the first. If an
+---agent offers both, the option counts: the names of its models may differ, and the agent may
+---ignore the other way.
 local M = {}
 
 ---@class hermes.Models
@@ -93,7 +93,8 @@ function M.set(session_id, model, opts)
   return rpc.refuse(op, "unsupported", "the agent offers no choice of models in this session")
 end
 
----Whether session/set_model settles the model. Where there is an option, that tells.
+---Whether the answer to session/set_model decides the model. If there is an option, the option
+---decides.
 ---@param session hermes.SessionState?
 ---@return boolean
 function M.by_method(session)

@@ -1,4 +1,4 @@
----Arguments as users give them, made into params of the protocol.
+---Converts arguments of users to params of the protocol.
 local M = {}
 
 ---@param path string
@@ -9,9 +9,9 @@ function M.folder(path)
 end
 
 ---@param path string
----@return string? root the nearest folder above with a marker
+---@return string? root the nearest folder above that has a marker
 local function root_of(path)
-  -- vim.fs.root would read $NAME in a path as a variable.
+  -- vim.fs.root would expand $NAME in a path.
   for dir in vim.fs.parents(path) do
     for _, marker in ipairs(require("hermes.config").get().root_markers) do
       if vim.uv.fs_stat(vim.fs.joinpath(dir, marker)) then
@@ -21,14 +21,14 @@ local function root_of(path)
   end
 end
 
----@return string root of the project the current buffer is in, else the working directory
+---@return string root of the current buffer's project, or the working directory
 local function default_cwd()
   local name = vim.api.nvim_buf_get_name(0)
   local plain = vim.bo.buftype == "" and name ~= "" and not name:find("^%a[%w+.-]+://")
   return M.folder(plain and root_of(name) or vim.fn.getcwd())
 end
 
----{{KEY = "value"}}, {KEY = "value"} and {{name=, value=}} are all taken.
+---{{KEY = "value"}}, {KEY = "value"} and {{name=, value=}} are all accepted.
 local function pairs_list(list)
   local out = {}
   for key, entry in pairs(list or {}) do

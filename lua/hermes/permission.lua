@@ -1,22 +1,22 @@
 --- The default answer to PermissionRequest: asks the user.
 ---
---- The question shows what the agent wants to do, taken from the arguments of the
---- tool call; its title is the agent's word and stands behind them. Nothing is
---- allowed by default: a question that is dismissed, that cannot be shown or
---- that nobody answers in time counts as cancelled.
+--- The question shows what the agent wants to do, according to the arguments of
+--- the tool call. The title is only the agent's claim and comes after them.
+--- Nothing is allowed by default: a question that is dismissed, cannot be shown
+--- or is not answered in time counts as cancelled.
 
 local text = require("hermes.text")
 
 local M = {}
 
---- Most lines of one diff that are shown beside the question.
+--- The most lines of one diff that are shown next to the question.
 M.max_diff_lines = 20
 
--- What the diffs of one question may cost: lines and bytes that are compared.
+-- The most lines and bytes that the diffs of one question may compare.
 local max_compared_lines, max_compared_bytes = 20000, 1024 * 1024
--- Most arguments that are shown one by one.
+-- The most arguments that are shown one by one.
 local max_arguments = 500
--- Most lines of a diff that are shown when everything is.
+-- The most lines of a diff that are shown when everything is shown.
 local max_lines = 1000
 
 local kinds = {
@@ -52,7 +52,7 @@ local function in_order(options)
   )
 end
 
---- An argument as one text: words are quoted as a shell wants them.
+--- An argument as one text, with words quoted for a shell.
 ---@param value any
 ---@return string
 local function as_text(value)
@@ -74,8 +74,8 @@ local function as_text(value)
   )
 end
 
--- The arguments that say what runs, in the order they are shown, without "_",
--- "-" and capitals.
+-- The arguments that say what runs, in the order in which they are shown,
+-- without "_", "-" and capitals.
 local leading = {
   command = 1,
   cmd = 1,
@@ -94,14 +94,14 @@ local leading = {
   environment = 6,
 }
 
--- Parts of the names of arguments that say where something is done.
+-- Parts of the names of arguments that say where it happens.
 local places = { "path", "file", "dir", "folder", "url", "uri", "source", "dest", "target" }
 
--- Kinds of tool calls that say what is done. In all others any argument can.
+-- Kinds of tool calls that show what happens. In all others any argument may.
 local telling = { read = true, edit = true, search = true, fetch = true, think = true }
 
 ---@param name any
----@return integer? order of an argument that decides, nil for the others
+---@return integer? order of a deciding argument, nil for the rest
 local function rank(name, kind)
   local plain = tostring(name):lower():gsub("[_%-]", "")
   if leading[plain] then
@@ -116,7 +116,7 @@ local function rank(name, kind)
   end
 end
 
---- The arguments of a tool call as facts: those that decide, and the others.
+--- The arguments of a tool call as facts: those that decide, and the rest.
 ---@param call table
 ---@return hermes.Fact[] deciding
 ---@return hermes.Fact[] others
@@ -145,12 +145,13 @@ local function arguments(call)
   return deciding, others
 end
 
---- The tool call in question: what the question says, over what was said before.
+--- The tool call in question: the question's members laid over the earlier
+--- ones.
 ---@param data table
 ---@return table
 local function tool_call(data)
   local call = data.toolCall or {}
-  local state = package.loaded["hermes.state"] -- nothing was said before it was loaded
+  local state = package.loaded["hermes.state"] -- nothing was known before it was loaded
   local session = state and state.session(data.sessionId, data.agent)
   local known = session and session.toolCalls[call.toolCallId]
   return known and vim.tbl_extend("force", known, call) or call
@@ -163,9 +164,9 @@ local function line_count(s)
   return breaks + (s:sub(-1) ~= "\n" and s ~= "" and 1 or 0)
 end
 
---- The change that a diff makes.
+--- The change that a diff describes.
 ---@param diff table
----@param budget { lines: integer, bytes: integer } what comparing may still cost
+---@param budget { lines: integer, bytes: integer } what may still be compared
 ---@return hermes.Fact
 local function change(diff, budget)
   local old, new = diff.oldText or "", diff.newText or ""
@@ -190,8 +191,8 @@ local function change(diff, budget)
   return { list = shown, rows = M.max_diff_lines + 1 }
 end
 
---- What the agent asks to do: what runs and where, which files change, then what
---- the agent says about it.
+--- The facts of a request: what would run and where, which files would change,
+--- then the agent's own words.
 ---@param data table data of PermissionRequest
 ---@return hermes.Fact[]
 local function facts(data)
@@ -230,7 +231,7 @@ local function facts(data)
   return vim.list_extend(list, contents)
 end
 
---- What the agent asks to do, as lines that are safe to show.
+--- The facts of a request, as lines that are safe to show.
 ---@param data table data of PermissionRequest
 ---@param width? integer cells of a line, by default 100
 ---@return string[]
@@ -238,7 +239,7 @@ function M.details(data, width)
   return (require("hermes.facts").all(facts(data), width or 100))
 end
 
---- One line for pickers: the fact that says most, then the title.
+--- One line for pickers: the most telling fact, then the title.
 ---@param data table
 ---@param list hermes.Fact[]
 ---@return string
@@ -265,7 +266,7 @@ function M.ask(data, answer)
     return answer("")
   end
   local questions, dialog = require("hermes.questions"), require("hermes.dialog")
-  local list = facts(data) -- as of now: later updates change nothing of the question
+  local list = facts(data) -- fixed now: later updates do not change the question
   local id = data.requestId
   local choice = {
     agent = data.agent or "agent",
@@ -298,8 +299,8 @@ function M.ask(data, answer)
   })
 end
 
---- Takes a question back, for instance because the turn was cancelled. Its
---- answer function is not called any more.
+--- Withdraws a question, for example because the turn was cancelled. Its answer
+--- function is not called any more.
 ---@param request_id string
 function M.withdraw(request_id)
   require("hermes.questions").remove(request_id)

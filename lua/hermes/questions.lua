@@ -2,15 +2,15 @@
 ---
 --- They wait in one queue and are asked one at a time. A question comes up only
 --- while the user's hands are free: in normal mode, with nothing half typed and
---- no key pressed for a moment. Until then a single notice says who waits, and
---- every key goes where the user sends it.
+--- no key pressed for a moment. Until then a single message names the waiting
+--- agent, and every key goes where the user sends it.
 
 local M = {}
 
 --- After this many milliseconds an unanswered question expires.
 M.timeout_ms = 30 * 60 * 1000
 
---- A question comes up once no key was pressed for this many milliseconds.
+--- A question comes up once no key has been pressed for this many milliseconds.
 M.quiet_ms = 500
 
 local tick_ms = 25
@@ -18,9 +18,9 @@ local tick_ms = 25
 ---@class hermes.Question
 ---@field id string request id
 ---@field agent string
----@field ask fun() puts the question on the screen, again if it is there already
----@field close fun() takes it off the screen; nothing the user does answers it any more
----@field expire fun() answers in place of a user who does not
+---@field ask fun() puts the question on the screen, even if it is already there
+---@field close fun() takes it off the screen; the user can no longer answer it
+---@field expire fun() answers when the user does not
 ---@field timer? uv.uv_timer_t
 
 local queue = {} ---@type hermes.Question[]
@@ -35,7 +35,7 @@ local function now()
   return vim.uv.hrtime() / 1e6
 end
 
---- True without a screen: only a picker of the user's own can answer then.
+--- True without a screen: then only a picker of the user's own can answer.
 ---@return boolean
 function M.unattended()
   return #vim.api.nvim_list_uis() == 0
@@ -48,8 +48,8 @@ local function in_normal_mode()
   return not mode.blocking and (mode.mode == "n" or mode.mode == "nt")
 end
 
---- True when nothing is half typed: no operator, register, count or mapping
---- waits for the rest, no macro is recorded or runs, no menu is open.
+--- True when nothing is half typed: no operator, register, count or mapping is
+--- pending, no macro is being recorded or executed, no menu is open.
 ---@return boolean
 local function hands_free()
   return in_normal_mode()
@@ -57,12 +57,12 @@ local function hands_free()
     and vim.fn.reg_recording() == ""
     and vim.fn.reg_executing() == ""
     and vim.fn.pumvisible() == 0
-    -- Without a screen nobody types, and a script is never in a "safe" state.
+    -- Without a screen nobody types, and a script never reaches a "safe" state.
     and (M.unattended() or vim.fn.state("moxaS") == "")
 end
 
--- Modes in which a message disturbs nobody. It would be in the way of a command
--- line, a prompt or a menu, and in Visual mode Neovim stops for three seconds.
+-- Modes in which a message disturbs nobody. It would cover a command line, a
+-- prompt or a menu, and in Visual mode Neovim would pause for three seconds.
 local readable = { n = true, nt = true, no = true, i = true, R = true, Rv = true, t = true }
 
 --- Safe in fast events.
@@ -72,7 +72,7 @@ local function may_notice()
   return not noticed and not mode.blocking and readable[mode.mode] == true
 end
 
---- Says once that somebody waits.
+--- Says once that an agent is waiting.
 local function notice()
   if asked or not queue[1] or not may_notice() then
     return
@@ -97,8 +97,8 @@ end
 
 local try
 
---- Looks again from time to time. Neovim itself is woken only when there may be
---- something to do.
+--- Checks again from time to time. Neovim itself is woken only when there may
+--- be something to do.
 local function start_watching()
   if watch then
     return
@@ -118,7 +118,7 @@ local function start_watching()
   end)
 end
 
---- Asks the first question, now or as soon as it disturbs nobody.
+--- Asks the first question, now or once it disturbs nobody.
 function try()
   local question = queue[1]
   if not question or asked then
@@ -151,15 +151,15 @@ function M.add(question)
     end)
   )
   if #queue == 1 then
-    last_key_ms = now() -- for all we know
+    last_key_ms = now() -- a key may just have been pressed
     vim.schedule(try)
   end
 end
 
---- Takes a question away because it was answered or is no longer wanted, and
---- goes on to the next one.
+--- Removes a question because it was answered or withdrawn, and continues with
+--- the next one.
 ---@param id string
----@return boolean removed false when it was not there any more
+---@return boolean removed false when it was already gone
 function M.remove(id)
   for i, question in ipairs(queue) do
     if question.id == id then
@@ -187,8 +187,8 @@ function M.again(id)
   end
 end
 
---- Asks the first question now, again when its picker went away without an
---- answer. Where the user is busy with something else it still waits.
+--- Asks the first question now, or again if its picker closed without an
+--- answer. If the user is busy with something else it still waits.
 ---@return integer waiting number of questions without an answer
 function M.open()
   vim.schedule(function()

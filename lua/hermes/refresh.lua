@@ -1,14 +1,14 @@
---- Shows what agents change on disk by their own means. Buffers are looked at
---- when a tool call or a command ends, and at the end of a turn.
+--- Shows changes that agents make on disk by their own means. Buffers are
+--- checked when a tool call or a command ends, and at the end of a turn.
 
 local M = {}
 
---- Milliseconds of work, and between one piece of work and the next, so that
---- many buffers do not hold up the user.
+--- Milliseconds of work, and milliseconds of pause between two pieces of work,
+--- so that many buffers do not delay the user.
 M.slice_ms, M.pause_ms = 5, 10
 
---- How often, and how many milliseconds apart, a buffer is tried again while
---- it is locked.
+--- How often, and how many milliseconds apart, a buffer is retried while it is
+--- locked.
 M.retries, M.retry_ms = 40, 50
 
 ---@class hermes.refresh.Cause
@@ -53,7 +53,7 @@ local notices = {
   deleted = "%s was deleted on disk; the buffer still has its text",
 }
 
---- Whether a tool call names the file of a buffer, among the first that it names.
+--- Whether the file of a buffer is among the first that a tool call names.
 ---@param call table
 ---@param buf integer
 ---@return boolean
@@ -83,7 +83,7 @@ local function tell(buf, outcome, cause)
     require("hermes.log").notify(vim.log.levels.WARN, notices[outcome]:format(name))
   else
     M._buf = buf
-    -- An error in an autocommand of somebody else would ask to press enter.
+    -- An error in somebody else's autocommand would ask to press enter.
     pcall(vim.cmd, "silent! unsilent lua require('hermes.refresh')._announce()")
   end
   require("hermes.events").emit("FileEdited", {
@@ -96,7 +96,7 @@ local function tell(buf, outcome, cause)
   })
 end
 
---- Looks at one buffer.
+--- Checks one buffer.
 ---@param buf integer
 local function look(buf)
   local buffer, disk = require("hermes.buffer"), require("hermes.disk")
@@ -147,9 +147,9 @@ end
 
 local ended = { completed = true, failed = true }
 
---- Called after everybody has heard of an event. All buffers are looked at
---- whatever a tool call names: that is one system call for each, and agents do
---- not name all that their commands change.
+--- Called after all listeners have had an event. It checks all buffers,
+--- whatever a tool call names: that costs one system call each, and agents do
+--- not name everything that their commands change.
 ---@param name string
 ---@param data table
 function M.after(name, data)

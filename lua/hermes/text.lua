@@ -1,12 +1,13 @@
---- Text that came from an agent, made safe to show: nothing in it can hide,
---- reorder or break the line it stands on.
+--- Makes text of an agent safe to show: nothing in it can hide, reorder or
+--- break the line it is on.
 
 local M = {}
 
---- Longest line that is shown, in bytes. Longer ones slow every redraw down.
+--- The longest line that is shown, in bytes. Longer ones slow down every
+--- redraw.
 M.max_line = 4096
 
--- Code points that draw nothing or change the order of what is drawn.
+-- Code points that draw nothing or change the order of the drawn text.
 local hidden = {
   { 0x80, 0x9F },
   { 0xAD, 0xAD },
@@ -102,8 +103,8 @@ function M.line(s, max)
   return (s:gsub("[%z\1-\31\127-\255][\128-\191]*", escape))
 end
 
---- The lines of a text, each safe to show. What is beyond `max` lines is
---- replaced by one line that says how much is missing.
+--- The lines of a text, each safe to show. Lines beyond `max` are replaced by
+--- one line that says how many are missing.
 ---@param s any
 ---@param max? integer lines
 ---@return string[]
