@@ -12,7 +12,7 @@ import (
 
 // wallClock says where the time of day is meant.
 var wallClock = map[string]string{
-	"../../runtime/files/sys_other.go": "the age of a file",
+	"../../internal/atomicfile/sys_other.go": "the age of a file",
 }
 
 // F11 of the conformance list. A jump of the clock moves no deadline: what
