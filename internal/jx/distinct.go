@@ -3,7 +3,8 @@ package jx
 // Distinct reports why text is not one JSON value in which no object has a
 // member twice.
 func Distinct(text []byte) error {
-	d := Dec{b: text}
+	var d Dec
+	d.Reset(text)
 	d.distinct()
 	d.End()
 	return d.Err()

@@ -103,7 +103,8 @@ func AppendRaw(dst, raw []byte) []byte {
 		return append(dst, "null"...)
 	}
 	at := len(dst)
-	d := Dec{b: raw}
+	var d Dec
+	d.Reset(raw)
 	dst = d.appendRaw(dst)
 	if d.End(); d.code != ok {
 		return AppendFault(dst[:at], "not a JSON value: "+d.err().Error())
@@ -141,6 +142,7 @@ func Comma(dst []byte) []byte {
 // them declares some names, separated by spaces, which obj may not use: the
 // member would be there twice, and readers differ in which of the two they take.
 func AppendMembers(dst, obj []byte, declared string) []byte {
+	written(dst)
 	if len(obj) == 0 {
 		return dst
 	}
@@ -151,7 +153,8 @@ func AppendMembers(dst, obj []byte, declared string) []byte {
 	if dst[at] == faultMark {
 		return dst
 	}
-	d := Dec{b: dst[at:]}
+	var d Dec
+	d.Reset(dst[at:])
 	d.Obj()
 	n, names := 0, strings.Fields(declared)
 	for name, more := d.Next(); more; name, more = d.Next() {

@@ -44,8 +44,8 @@ func (d *Dec) Odd() bool { return d.odd }
 // Pos returns how many bytes d has passed over.
 func (d *Dec) Pos() int { return d.p }
 
-// Text passes over the next value and returns its text, which aliases that of d.
-func (d *Dec) Text() []byte {
+// Token passes over the next value and returns its text, which aliases that of d.
+func (d *Dec) Token() []byte {
 	d.Peek()
 	s := d.p
 	d.Skip()

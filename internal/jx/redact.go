@@ -21,7 +21,8 @@ const (
 // messages are cut and say how long they were. The secrets of root are members
 // of the outermost object.
 func Print(name string, text []byte, secrets []Secret, root ...string) string {
-	p := printer{d: Dec{b: text}, secrets: secrets, root: root}
+	p := printer{secrets: secrets, root: root}
+	p.d.Reset(text)
 	p.out = append(p.out, name...)
 	p.out = append(p.out, ' ')
 	p.value("", true)

@@ -96,7 +96,8 @@ func (u *Unknown) Text() []byte {
 // object ends the loop.
 func Members(obj []byte) iter.Seq2[string, json.RawMessage] {
 	return func(yield func(string, json.RawMessage) bool) {
-		d := Dec{b: obj}
+		var d Dec
+		d.Reset(obj)
 		if d.Peek() != '{' || !d.Obj() {
 			return
 		}

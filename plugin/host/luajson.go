@@ -73,7 +73,7 @@ func (c *luaCopier) array() {
 
 func (c *luaCopier) number() {
 	start := c.d.Pos()
-	tok := c.d.Text()
+	tok := c.d.Token()
 	if len(tok) <= 15 || bytes.ContainsAny(tok, ".eE") {
 		return
 	}

@@ -208,3 +208,10 @@ func TestDeliveredWaitsUntilNeovimHandledTheItem(t *testing.T) {
 		}
 	})
 }
+
+// count is how many items have been pushed.
+func (q *queue) count() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return int(q.pushed)
+}

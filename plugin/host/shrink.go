@@ -50,7 +50,7 @@ type part struct {
 // next passes over the value d is at.
 func next(d *jx.Dec) part {
 	values := d.Values()
-	text := d.Text()
+	text := d.Token()
 	return part{text, len(text) + (d.Values()-values)*valueCost}
 }
 

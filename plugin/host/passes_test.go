@@ -1,0 +1,105 @@
+package host
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+)
+
+// lone is a connection with a session s and without a Neovim or an agent.
+func lone(t testing.TB) *connection {
+	h := &Host{queue: newQueue(1 << 40), log: slog.New(slog.DiscardHandler)}
+	c := newConnection(t.Context(), h, "a", command{})
+	c.addSession("s", requestFields{Cwd: "/"})
+	return c
+}
+
+// passes counts how often text with the mark is read and written during f.
+func passes(mark string, f func()) (read, written int64) {
+	var r, w atomic.Int64
+	count := func(n *atomic.Int64) func([]byte) {
+		return func(text []byte) {
+			if bytes.Contains(text, []byte(mark)) {
+				n.Add(1)
+			}
+		}
+	}
+	watch := jx.Watch{Read: count(&r), Written: count(&w)}
+	defer watch.Start()()
+	f()
+	return r.Load(), w.Load()
+}
+
+// A chunk goes from the line of the agent to the queue of Neovim.
+func TestAChunkIsReadTwiceAtMostAndNotWrittenAgain(t *testing.T) {
+	c := lone(t)
+	here, there := transport.Pair()
+	conn := rpc.NewConn(here, handler{acp.ClientSide(&client{conn: c}), c}, rpc.Options{})
+	defer conn.Close()
+	n := 0
+	arrives := func(update string) (read, written int64) {
+		n++
+		mark := fmt.Sprintf("mark %d", n)
+		read, written = passes(mark, func() {
+			err := there.Write([]byte(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":` + fmt.Sprintf(update, mark) + `}}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for waited := time.Now(); c.host.queue.count() < n; time.Sleep(time.Millisecond) {
+				if time.Since(waited) > time.Minute {
+					t.Fatal("the update does not arrive")
+				}
+			}
+		})
+		if batch, _ := c.host.queue.take(); len(batch) != 1 || !bytes.Contains(batch[0].json, []byte(mark)) {
+			t.Errorf("%s: Neovim gets %v", update, batch)
+		}
+		return read, written
+	}
+	chunk := `{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"%s"}%s}`
+	short, long := fmt.Sprintf(chunk, "%s", ""), fmt.Sprintf(chunk, "%s"+strings.Repeat(` a \"word\"`, 2000), "")
+	for _, update := range []string{
+		short, long,
+		fmt.Sprintf(chunk, "%s", `,"messageId":null,"_meta":{"a":[1,2]},"later":true`),
+		`{"sessionUpdate":"_later","a":"%s"}`,
+	} {
+		if read, written := arrives(update); read < 1 || read > 2 || written != 0 {
+			t.Errorf("%.200s: read %d times and written %d times", update, read, written)
+		}
+	}
+	plain, _ := arrives(short)
+	if read, _ := arrives(fmt.Sprintf(chunk, "%s", `,"later":[null]`)); read != plain+1 {
+		t.Errorf("what is rewritten for Lua is read %d times, other chunks %d times", read, plain)
+	}
+	if _, written := arrives(fmt.Sprintf(chunk, "%s", `,"messageId":5`)); written == 0 {
+		t.Error("what the decoder forgave reaches Lua")
+	}
+}
+
+// BenchmarkUpdate is what a chunk costs from the params to the item for Neovim.
+func BenchmarkUpdate(b *testing.B) {
+	c := lone(b)
+	h := handler{acp.ClientSide(&client{conn: c}), c}
+	for _, size := range []int{20, 200, 20 << 10} {
+		params := []byte(`{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"` +
+			strings.Repeat("wordy text ", size)[:size] + `"}}}`)
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := h.HandleNotification(b.Context(), acp.MethodSessionUpdate, params); err != nil {
+					b.Fatal(err)
+				}
+				c.host.queue.take()
+			}
+		})
+	}
+}
