@@ -8,6 +8,18 @@ local function fails(text, fn, ...)
   eq(tostring(err):find(text, 1, true) ~= nil or err, true)
 end
 
+describe("an agent for the host", function()
+  local wire = require("hermes.config").agent_for_host
+
+  it("has its folders with the home folder in place of ~", function()
+    local given = { command = "x", paths = { ["~/a"] = "/w", ["/b"] = [[C:\w]] } }
+    local home = vim.uv.os_homedir()
+    eq(wire(given).paths, { [home .. "/a"] = "/w", ["/b"] = [[C:\w]] })
+    eq(given.paths["~/a"], "/w")
+    eq(wire({ command = "x", paths = {}, env = {} }), { command = "x" })
+  end)
+end)
+
 describe("setup", function()
   after_each(function()
     require("hermes.config").reset()
@@ -34,6 +46,9 @@ describe("setup", function()
       { "env must be a table of strings by name, not { A = 1 }", { env = { A = 1 } } },
       { "headers must be a table of strings by name", { headers = { { "a" } } } },
       { "port must be a number from 1 to 65535, not 0.5", { port = 0.5 } },
+      { 'paths must be a table of strings by name, not { "/a" }', { paths = { "/a" } } },
+      { 'paths: "b" is not an absolute path', { paths = { ["/a"] = "b" } } },
+      { 'paths: "./a" is not an absolute path', { paths = { ["./a"] = "/b" } } },
     }) do
       fails("agents.a." .. wrong[1], hermes.setup, { agents = { a = wrong[2] } })
     end

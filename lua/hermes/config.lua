@@ -11,6 +11,7 @@ local M = {}
 ---@field reconnect? boolean reconnect when the connection breaks; default as in setup()
 ---@field terminal_access? boolean|"ask" whether it may run commands; overrides `permissions`
 ---@field quirks? hermes.Quirks
+---@field paths? table<string, string> what folders here are called where the agent runs
 ---
 ---An agent that is already running, here or elsewhere, is reached by another protocol: "socket"
 ---takes `path`; "tcp" takes `host`, `port`, `token`, `tls`; "websocket" and "http" take `url`,
@@ -193,6 +194,7 @@ local agent_fields = {
   pass_env = "strings",
   inherit_env = "boolean",
   quirks = "table",
+  paths = "strings_by_name",
   reconnect = "boolean",
   terminal_access = "boolean",
   protocol = "string",
@@ -208,6 +210,12 @@ local agent_fields = {
 local quirk_fields = { missing_file = "string", one_session = "boolean", ignores_eof = "boolean" }
 
 local protocols = { stdio = true, socket = true, tcp = true, websocket = true, http = true }
+
+---@param path string
+---@return string path with the home folder in place of a leading ~
+local function expand(path)
+  return vim.startswith(path, "~/") and vim.uv.os_homedir() .. path:sub(2) or path
+end
 
 ---Says what is wrong with a way to start or reach an agent.
 ---@param agent table
@@ -236,6 +244,13 @@ function M.agent_problem(agent, at)
       keys(protocols)
     )
   end
+  for here, there in pairs(agent.paths or {}) do
+    for _, folder in ipairs({ expand(here), there }) do
+      if not folder:find("^/") and not folder:find("^%a:[/\\]") then
+        return ("%spaths: %q is not an absolute path"):format(at, folder)
+      end
+    end
+  end
   for key, value in pairs(agent.quirks or {}) do
     local want = quirk_fields[key]
     if not want then
@@ -260,7 +275,13 @@ end
 ---@return table
 function M.agent_for_host(agent)
   local wire = vim.tbl_extend("force", {}, agent)
-  for _, key in ipairs({ "env", "headers", "quirks" }) do
+  if agent.paths then
+    wire.paths = {}
+    for here, there in pairs(agent.paths) do
+      wire.paths[expand(here)] = there
+    end
+  end
+  for _, key in ipairs({ "env", "headers", "quirks", "paths" }) do
     if wire[key] and next(wire[key]) == nil then
       wire[key] = nil
     end
@@ -321,9 +342,7 @@ end
 function M.rule_for_host(rule)
   local wire = vim.tbl_extend("force", {}, rule)
   for _, key in ipairs({ "path", "cwd" }) do
-    if wire[key] and vim.startswith(wire[key], "~/") then
-      wire[key] = vim.uv.os_homedir() .. wire[key]:sub(2)
-    end
+    wire[key] = wire[key] and expand(wire[key])
   end
   return wire
 end

@@ -35,6 +35,7 @@ type scripted struct {
 	cancels  int
 	refusing bool // answers the cancelled turn with an error
 	ids      []acp.SessionID
+	cwd      string // of the last session
 }
 
 // refuse makes this program ignore every polite way to be ended.
@@ -153,6 +154,7 @@ func (a *scripted) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*a
 		id += acp.SessionID("-" + strconv.Itoa(os.Getpid()))
 	}
 	a.ids = append(a.ids, id)
+	a.cwd = p.Cwd
 	a.mu.Unlock()
 	// Real agents tell their commands before the client knows the session.
 	err := a.update(ctx, id, &acp.AvailableCommandsUpdate{AvailableCommands: []acp.AvailableCommand{{Name: "plan", Description: "Plan"}}})
@@ -288,6 +290,11 @@ func (a *scripted) say(ctx context.Context, id acp.SessionID, text string) error
 
 func (a *scripted) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	for _, b := range p.Prompt {
+		if link, ok := b.(*acp.ResourceLink); ok {
+			if err := a.say(ctx, p.SessionID, "LINK "+link.URI); err != nil {
+				return nil, err
+			}
+		}
 		t, ok := b.(*acp.TextContent)
 		if !ok {
 			continue
@@ -514,6 +521,11 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			},
 		})
 		return a.report(ctx, id, "MAY", r, err)
+	case "CWD": // says where it thinks the session is
+		a.mu.Lock()
+		cwd := a.cwd
+		a.mu.Unlock()
+		return a.say(ctx, id, "CWD "+cwd+"\n")
 	case "CUT": // how: announces a tool call that is not kept whole, and asks about it
 		return a.cut(ctx, id, rest)
 	case "EXT":

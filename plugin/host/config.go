@@ -11,6 +11,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/permission"
+	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 
 // config is what Lua's setup gives the host.
@@ -135,6 +136,8 @@ type command struct {
 	Reconnect *bool     `json:"reconnect"`       // in place of config.Reconnect
 	Terminal  runAccess `json:"terminal_access"` // in place of permissions.Terminal
 
+	Paths map[string]string `json:"paths"` // the agent's names of folders, by their names here
+
 	Install string `json:"-"` // what to do when the program is missing
 	Auth    string `json:"-"` // how one logs in
 }
@@ -179,6 +182,9 @@ func (c command) over(o command) command {
 	if o.Cwd != "" {
 		c.Cwd = o.Cwd
 	}
+	if o.Paths != nil {
+		c.Paths = o.Paths
+	}
 	c.PassEnv = slices.Concat(c.PassEnv, o.PassEnv)
 	c.InheritEnv = c.InheritEnv || o.InheritEnv
 	env := maps.Clone(c.Env)
@@ -188,6 +194,19 @@ func (c command) over(o command) command {
 	maps.Copy(env, o.Env)
 	c.Env = env
 	return c
+}
+
+// pathRules are c.Paths, for its connections.
+func (c command) pathRules() ([]pathmap.Rule, error) {
+	var rules []pathmap.Rule
+	for here, there := range c.Paths {
+		r, err := pathmap.NewRule(here, there)
+		if err != nil {
+			return nil, invalid("%v", err)
+		}
+		rules = append(rules, r)
+	}
+	return rules, nil
 }
 
 // reconnects reports whether the connection to c is made again when it breaks.
@@ -212,6 +231,9 @@ func (h *Host) resolve(name string, given command) (command, error) {
 	base, preset := presetOf(name)
 	c := base.over(configured).over(given)
 	if err := c.remote.check(name); err != nil {
+		return c, err
+	}
+	if _, err := c.pathRules(); err != nil {
 		return c, err
 	}
 	if c.Command == "" && !c.isRemote() {

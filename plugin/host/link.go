@@ -15,6 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 
 // politeWait is how long an agent has to end after its input has, and after
@@ -27,7 +28,6 @@ const politeWait = 600 * time.Millisecond
 // again when it breaks, if the user wants that.
 func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 	opts := redial.Options{
-		Dial: c.reach,
 		Versions: []rpc.ClientVersion{{
 			Protocol: acp.V1, Params: c.initialize(), Handler: handler{acp.ClientSide(&client{conn: c}), c},
 		}},
@@ -40,10 +40,22 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 		},
 		OnEvent: c.redialled,
 	}
+	paths, err := c.cmd.pathRules()
+	if err != nil {
+		return nil, err
+	}
+	dial := c.reach
 	if !c.cmd.isRemote() {
-		opts.Dial = c.launcher()
+		dial = c.launcher()
 		// The supervisor makes the pauses, and allows fewer restarts than there are attempts.
 		opts.Pause, opts.LongestPause = time.Millisecond, time.Millisecond
+	}
+	opts.Dial = func(ctx context.Context) (transport.Transport, error) {
+		t, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return pathmap.Wrap(t, paths...), nil
 	}
 	if !c.host.reconnects(c.cmd) {
 		opts.Attempts = -1

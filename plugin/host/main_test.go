@@ -25,6 +25,9 @@ func TestMain(m *testing.M) {
 		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
 	}
 	role, args, _ := strings.Cut(os.Getenv(roleEnv), " ")
+	if path, ok := strings.CutPrefix(args, "at "); role == "agent" && ok {
+		os.Exit(serveAgent(path))
+	}
 	switch role {
 	case "":
 		os.Exit(m.Run())

@@ -2,11 +2,13 @@ package host
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -99,6 +101,74 @@ func TestAnAgentThatRunsElsewhereIsReached(t *testing.T) {
 			})
 		})
 	}
+}
+
+// serveAgent is the scripted agent in a process of its own, at a Unix socket.
+func serveAgent(path string) int {
+	l, err := socket.ListenUnix(path)
+	if err == nil {
+		err = (&socket.Server{Handle: serveRemote}).Serve(context.Background(), l)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+// An agent in a container, on another machine: none of its names exists here.
+func TestAnAgentThatKnowsFoldersByOtherNamesWorksInThem(t *testing.T) {
+	inEveryNeovim(t, func(t *testing.T, e *editor) {
+		at := filepath.Join(t.TempDir(), "s", "agent")
+		exe, err := os.Executable()
+		if err != nil {
+			t.Fatal(err)
+		}
+		agent := exec.Command(exe)
+		agent.Env = append(os.Environ(), roleEnv+"=agent at "+at)
+		if err := agent.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			agent.Process.Kill()
+			agent.Wait()
+		})
+		for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+			if _, err := os.Stat(at); err == nil {
+				break
+			} else if time.Now().After(end) {
+				t.Fatal(err)
+			}
+		}
+		here := e.cwd()
+		if err := errors.Join(os.WriteFile(here+"/a.txt", []byte("of here\n"), 0o644), os.Mkdir(here+"/sub", 0o755)); err != nil {
+			t.Fatal(err)
+		}
+		e.lua(`hermes.setup({ permissions = { rules = { { action = "allow", kind = "read", path = vim.fn.getcwd() .. "/**" } } } })`)
+		e.lua(count)
+		e.openWith(fmt.Sprintf("'far', { protocol = 'socket', path = %q, terminal_access = true, paths = { [vim.fn.getcwd()] = '/there/w' } }", at))
+		id, _ := e.lua("return s").(string)
+		e.prompt(fmt.Sprintf(`CWD
+READ /there/w/a.txt
+WRITE /there/w/b.txt from there
+CALL terminal/create {"sessionId":%q,"command":"touch","args":["made"],"cwd":"/there/w/sub"}
+MAY read /there/w/a.txt
+MAY read /there/else
+RAW {"sessionId":"$ID","update":{"sessionUpdate":"tool_call","toolCallId":"d","title":"Edit","locations":[{"path":"/there/w/c.txt"}]}}
+RAW {"sessionId":"$ID","update":{"sessionUpdate":"tool_call_update","toolCallId":"d","content":[{"type":"diff","path":"/there/w/c.txt","newText":"/there/w"}]}}`, id))
+		for _, said := range []string{"CWD /there/w\n", "READ {\"content\":\"of here", "WRITE {}"} {
+			e.is(fmt.Sprintf("said():find(%q, 1, true) ~= nil", said), true)
+		}
+		e.is("vim.iter(of('AgentToolCall')):map(function(x) return x.update.locations[1].path end):totable()",
+			[]string{here + "/a.txt", "/there/else", here + "/c.txt"})
+		e.is("vim.iter(of('AgentToolCallUpdate')):map(function(x) local d = (x.update.content or {})[1] return d and { d.path, d.newText } end):totable()",
+			[]any{[]string{here + "/c.txt", "/there/w"}})
+		e.is("asked", []string{"may read /there/else"})
+		for _, name := range []string{"b.txt", "sub/made"} {
+			e.until(fmt.Sprintf("vim.uv.fs_stat(%q)", filepath.Join(here, name)))
+		}
+		e.lua(`done.turn = nil
+hermes.prompt(s, { { type = "resource_link", name = "a", uri = vim.uri_from_fname(vim.fn.getcwd() .. "/a.txt") } }, { on_done = finish("turn") })`)
+		e.until("done.turn")
+		e.is(`said():find("LINK file:///there/w/a.txt", 1, true) ~= nil`, true)
+	})
 }
 
 // T13 of the threat model: nobody can be asked in a Neovim without a screen.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 
 // Exit statuses that are not 0 for success and 1 for an error.
@@ -116,4 +118,17 @@ func (l *list) String() string { return strings.Join(*l, " ") }
 func (l *list) Set(s string) error {
 	*l = append(*l, s)
 	return nil
+}
+
+// folders are the values of --map.
+type folders []pathmap.Rule
+
+const mapUsage = "what a folder here is called where the agent runs, `HERE=THERE`; may be repeated"
+
+func (l *folders) String() string { return "" }
+
+func (l *folders) Set(s string) error {
+	r, err := pathmap.Parse(s)
+	*l = append(*l, r)
+	return err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,16 +17,20 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/trace"
 	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 
 // record runs an agent and passes on what it and its client say, byte for byte,
 // while it writes a recording. To both it is not there: standard error, signals
-// and the exit status are passed on as well.
+// and the exit status are passed on as well. With --map it renames paths on the
+// way and records them as the client knows them.
 func record(_ context.Context, args []string, std *stdio) error {
 	args, argv := splitCommand(args)
-	flags := newFlags("record", "[--out FILE] [--raw] -- AGENT [ARGUMENT...]", std.out)
+	flags := newFlags("record", "[--out FILE] [--raw] [--map HERE=THERE] -- AGENT [ARGUMENT...]", std.out)
 	path := flags.String("out", "", "write the recording to `FILE` (default: a new file below the user's cache folder, named on standard error)")
 	raw := flags.Bool("raw", false, "keep secrets in the recording")
+	var paths folders
+	flags.Var(&paths, "map", mapUsage)
 	if rest, err := flags.parse(args); err != nil {
 		return err
 	} else if len(rest) > 0 || len(argv) == 0 {
@@ -46,7 +51,7 @@ func record(_ context.Context, args []string, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	err = proxy(w, argv, std)
+	err = proxy(w, argv, paths, std)
 	if e := w.Close(); e != nil {
 		fmt.Fprintf(std.err, "hermes record: %s is not complete: %s\n", oneLine(*path), oneLine(e.Error()))
 	}
@@ -76,7 +81,12 @@ const lastWords = 500 * time.Millisecond
 //
 // Whichever side closes a stream, or cannot be written to, the other one is told
 // in the way of a pipe.
-func proxy(w *trace.Writer, argv []string, std *stdio) error {
+func proxy(w *trace.Writer, argv []string, paths folders, std *stdio) error {
+	var toAgent, toClient func([]byte) []byte
+	if len(paths) > 0 {
+		m := pathmap.New(paths...)
+		toAgent, toClient = m.ToAgent, m.ToClient
+	}
 	in, out := std.in, std.protocol()
 	cmd := exec.Command(argv[0], argv[1:]...)
 	// Pipes of our own: those of package exec would be closed under the readers.
@@ -120,7 +130,7 @@ func proxy(w *trace.Writer, argv []string, std *stdio) error {
 		}
 	}()
 	go func() { // ends with this program: a read from a terminal cannot be stopped
-		copyLines(stdin, in, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToAgent})
+		copyLines(stdin, in, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToAgent, rename: toAgent})
 		stdin.Close()
 		if c, ok := in.(io.Closer); ok {
 			c.Close()
@@ -128,7 +138,7 @@ func proxy(w *trace.Writer, argv []string, std *stdio) error {
 	}()
 	var output sync.WaitGroup
 	output.Go(func() {
-		copyLines(out, stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient})
+		copyLines(out, stdout, lines{w: w, add: w.Message, cut: w.CutMessage, way: trace.ToClient, rename: toClient})
 		stdout.Close()
 		out.Close()
 	})
@@ -151,6 +161,10 @@ func proxy(w *trace.Writer, argv []string, std *stdio) error {
 // before its end is passed on: a question is recorded before its answer.
 func copyLines(to io.Writer, from io.Reader, l lines) {
 	defer l.end()
+	if l.rename != nil {
+		l.copyRenamed(to, from)
+		return
+	}
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := from.Read(buf)
@@ -166,6 +180,35 @@ func copyLines(to io.Writer, from io.Reader, l lines) {
 	}
 }
 
+// copyRenamed is copyLines for lines whose paths are renamed. The client's side
+// of each is recorded. A line that is too long to record is passed on unchanged.
+func (l *lines) copyRenamed(to io.Writer, from io.Reader) {
+	in := bufio.NewReaderSize(from, 64<<10)
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		whole := err == nil && l.skipped == 0
+		if err == bufio.ErrBufferFull && l.skipped == 0 && len(line) <= maxRecorded {
+			continue
+		}
+		passed, recorded := line, line
+		if whole {
+			passed = append(l.rename(line[:len(line)-1]), '\n')
+			if l.way == trace.ToClient {
+				recorded = passed
+			}
+		}
+		l.write(recorded)
+		if _, e := to.Write(passed); e != nil || err != nil && err != bufio.ErrBufferFull {
+			return
+		}
+		if line = line[:0]; cap(line) > 1<<20 {
+			line = nil
+		}
+	}
+}
+
 // maxRecorded is the longest line that is recorded, in bytes.
 const maxRecorded = transport.DefaultMaxMessage
 
@@ -174,6 +217,7 @@ type lines struct {
 	w        *trace.Writer
 	add, cut func(trace.Direction, []byte) error
 	way      trace.Direction
+	rename   func([]byte) []byte // of the paths in a message; nil for none
 	part     []byte
 	skipped  int // bytes of a line that is too long
 }

@@ -14,9 +14,19 @@ import (
 
 func TestARecordedAgentLooksLikeItself(t *testing.T) {
 	t.Parallel()
+	for name, flags := range map[string][]string{"as it is": nil, "with folders renamed": {"--map", "/here=/there"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testRecordedAgent(t, flags)
+		})
+	}
+}
+
+func testRecordedAgent(t *testing.T, flags []string) {
 	dir := t.TempDir()
 	input := "no JSON\n\xff\xfe raw\r\n\n" + strings.Repeat("x", 200_000) + "\n{\"password\":\"hunter22\"}\nno end"
-	cmd := hermes(t, dir, "record", "--out", "r.jsonl", "--", "sh", "-c", "cat; printf 'to stderr' >&2; exit 7")
+	args := append([]string{"record", "--out", "r.jsonl"}, flags...)
+	cmd := hermes(t, dir, append(args, "--", "sh", "-c", "cat; printf 'to stderr' >&2; exit 7")...)
 	cmd.Stdin = strings.NewReader(input)
 	out, errs, status := end(t, cmd)
 	if status != 7 || out != input || errs != "to stderr" {
@@ -102,6 +112,56 @@ func TestAKilledRecorderLeavesAReadableRecording(t *testing.T) {
 
 // A client that does not know of the recorder works, and what it recorded can be
 // played in place of the agent, for either side.
+// The demo agent writes a file in the folder of its session.
+func TestAnAgentThatKnowsFoldersByOtherNamesWorksInThem(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string]func(here, there, agent string) []string{
+		"run": func(here, there, agent string) []string {
+			return append(demo("--approve", "all", "--map", here+"="+there, "go"), "--", self(t), "record", "--out", agent)
+		},
+		"record": func(here, there, agent string) []string {
+			return append(demo("--approve", "all", "go"), "--", self(t), "record", "--out", filepath.Join(filepath.Dir(agent), "client.jsonl"), "--map", here+"="+there,
+				"--", self(t), "record", "--out", agent)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			here, recordings := t.TempDir(), t.TempDir()
+			there, seen := filepath.Join(recordings, "there"), filepath.Join(recordings, "agent.jsonl")
+			if err := os.Symlink(here, there); err != nil {
+				t.Fatal(err)
+			}
+			cmd := hermes(t, here, append(args(here, there, seen), "--", self(t), "demo-agent")...)
+			if out, errs, status := end(t, cmd); status != 0 || out != toured {
+				t.Fatalf("%d\n%s%s", status, out, errs)
+			}
+			if text := readFile(t, filepath.Join(here, "hermes-demo.md")); !strings.Contains(text, "- visit 1\n") {
+				t.Error(text)
+			}
+			for _, r := range readRecording(t, seen).Records {
+				if text := string(r.Bytes); strings.Contains(text, here) && !strings.Contains(text, `"error":`) { // an error is text
+					t.Errorf("the agent met %s in %s", here, text)
+				}
+			}
+			if text := readFile(t, seen); !strings.Contains(text, there+"/hermes-demo.md") {
+				t.Errorf("the agent never names its own folder:\n%s", text)
+			}
+			if name == "record" {
+				for _, r := range readRecording(t, filepath.Join(recordings, "client.jsonl")).Records {
+					text := strings.ReplaceAll(string(r.Bytes), `"command":"wc","cwd":"`+there, "") // the arguments of a tool stay
+					if strings.Contains(text, there) {
+						t.Errorf("the client met %s in %s", there, text)
+					}
+				}
+			}
+		})
+	}
+	_, errs, status := end(t, hermes(t, t.TempDir(), append(demo("--map", "here=/there", "go"), "--", self(t), "demo-agent")...))
+	if status != statusUsage || !strings.Contains(errs, `"here" is not an absolute path`) {
+		t.Errorf("%d, %s", status, errs)
+	}
+}
+
 func TestARecordingStandsInForTheAgent(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

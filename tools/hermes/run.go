@@ -38,6 +38,7 @@ type job struct {
 	approve string
 	wanted  settings
 	session string
+	paths   folders
 	record  string
 	raw     bool
 	verbose bool
@@ -76,6 +77,7 @@ func parseJob(ctx context.Context, args []string, std *stdio) (*job, error) {
 	f.StringVar(&j.wanted.model, "model", "", "model, by its `ID`")
 	f.Var(&j.wanted.options, "option", "config option of the session, `ID=VALUE`; may be repeated")
 	f.StringVar(&j.session, "session", "", "go on with the session of this `ID`")
+	f.Var(&j.paths, "map", mapUsage)
 	f.StringVar(&j.record, "record", "", "write a recording of the connection to `FILE`")
 	f.BoolVar(&j.raw, "raw", false, "keep secrets in the recording")
 	f.BoolVar(&j.verbose, "verbose", false, "show the agent's standard error")

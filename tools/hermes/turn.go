@@ -19,6 +19,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/terminal"
 	"github.com/hermes-nvim/hermes/runtime/trace"
+	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
 )
 
 // What is kept in memory, in bytes: of the session, for the rules and titles of
@@ -69,7 +70,7 @@ func (t *turn) play(ctx context.Context, again <-chan os.Signal) (stop acp.StopR
 		}
 		return "", 0, errors.Join(err, closeTrace())
 	}
-	conn := rpc.NewConn(process.Transport(), acp.ClientSide(t), rpc.Options{
+	conn := rpc.NewConn(pathmap.Wrap(process.Transport(), t.paths...), acp.ClientSide(t), rpc.Options{
 		Tap: tap, OnFault: t.show.losses.fault, Limits: rpc.Limits{Bytes: maxWaiting},
 	})
 	t.agent = acp.Agent{Conn: conn}

@@ -27,14 +27,23 @@ type Rule struct {
 	Local, Remote string
 }
 
+// NewRule returns the rule for two folders, which must be absolute.
+func NewRule(local, remote string) (Rule, error) {
+	for _, folder := range []string{local, remote} {
+		if !absolute(folder) {
+			return Rule{}, fmt.Errorf("path map %s=%s: %q is not an absolute path", local, remote, folder)
+		}
+	}
+	return Rule{trimmed(local), trimmed(remote)}, nil
+}
+
 // Parse reads a rule written as LOCAL=REMOTE.
 func Parse(s string) (Rule, error) {
 	local, remote, ok := strings.Cut(s, "=")
-	r := Rule{trimmed(local), trimmed(remote)}
-	if !ok || !absolute(r.Local) || !absolute(r.Remote) {
-		return Rule{}, fmt.Errorf("path map %q: expected LOCAL=REMOTE, both absolute", s)
+	if !ok {
+		return Rule{}, fmt.Errorf("path map %q: expected LOCAL=REMOTE", s)
 	}
-	return r, nil
+	return NewRule(local, remote)
 }
 
 // mapping rewrites paths in one direction.
@@ -97,30 +106,73 @@ func (m mapping) uri(s *string) (changed bool) {
 	return true
 }
 
-// conn is a transport of a client whose paths are mapped.
-type conn struct {
-	transport.Transport
+// Map renames the paths in the messages of one connection, of which it remembers
+// the open calls whose results hold paths. It is safe for concurrent use.
+type Map struct {
 	out, in mapping
 
 	mu    sync.Mutex
-	calls map[string]string // methods by id, of calls without an answer whose results hold paths
+	calls map[string]string // methods by id
 }
 
-// Wrap maps paths on the client's side of t. The rule with the longest folder
-// that fits counts. Without rules t is returned as it is.
+// New returns a Map. The rule with the longest folder that fits counts.
+func New(rules ...Rule) *Map {
+	m := &Map{calls: make(map[string]string)}
+	for _, r := range rules {
+		m.out = append(m.out, struct{ from, to string }{r.Local, r.Remote})
+		m.in = append(m.in, struct{ from, to string }{r.Remote, r.Local})
+	}
+	for _, way := range []mapping{m.out, m.in} {
+		slices.SortStableFunc(way, func(a, b struct{ from, to string }) int { return len(b.from) - len(a.from) })
+	}
+	return m
+}
+
+// ToAgent returns a message of the client as the agent knows its paths, msg
+// itself when nothing changes.
+func (m *Map) ToAgent(msg []byte) []byte {
+	e, err := envelope.Parse(msg)
+	if err != nil || e.Method == "" {
+		return msg
+	}
+	if results[e.Method] != nil && e.IsRequest() {
+		m.mu.Lock()
+		m.calls[e.Key()] = e.Method
+		m.mu.Unlock()
+	}
+	return m.out.rewrite(msg, "params", toAgent[e.Method])
+}
+
+// ToClient returns a message of the agent as the client knows its paths, msg
+// itself when nothing changes.
+func (m *Map) ToClient(msg []byte) []byte {
+	e, err := envelope.Parse(msg)
+	switch {
+	case err != nil:
+		return msg
+	case e.IsAnswer():
+		m.mu.Lock()
+		method := m.calls[e.Key()]
+		delete(m.calls, e.Key())
+		m.mu.Unlock()
+		return m.in.rewrite(msg, "result", results[method])
+	}
+	return m.in.rewrite(msg, "params", toClient[e.Method])
+}
+
+// conn is a transport of a client whose paths are mapped.
+type conn struct {
+	transport.Transport
+	paths *Map
+}
+
+// Wrap maps paths on the client's side of t. Without rules t is returned as it
+// is.
 func Wrap(t transport.Transport, rules ...Rule) transport.Transport {
 	if len(rules) == 0 {
 		return t
 	}
-	c := &conn{Transport: t, calls: map[string]string{}}
-	for _, r := range rules {
-		c.out = append(c.out, struct{ from, to string }{r.Local, r.Remote})
-		c.in = append(c.in, struct{ from, to string }{r.Remote, r.Local})
-	}
-	for _, m := range []mapping{c.out, c.in} {
-		slices.SortStableFunc(m, func(a, b struct{ from, to string }) int { return len(b.from) - len(a.from) })
-	}
-	return c
+	return &conn{t, New(rules...)}
 }
 
 // SetMaxMessage implements transport.Limiter.
@@ -149,16 +201,23 @@ func (c *conn) Sent() (mark uint64) {
 }
 
 // Write implements transport.Transport.
-func (c *conn) Write(msg []byte) error {
-	if e, err := envelope.Parse(msg); err == nil && e.Method != "" {
-		if results[e.Method] != nil && e.IsRequest() {
-			c.mu.Lock()
-			c.calls[e.Key()] = e.Method
-			c.mu.Unlock()
-		}
-		msg = c.out.rewrite(msg, "params", toAgent[e.Method])
+func (c *conn) Write(msg []byte) error { return c.Transport.Write(c.paths.ToAgent(msg)) }
+
+// WriteBatch implements transport.BatchWriter.
+func (c *conn) WriteBatch(msgs [][]byte) error {
+	mapped := make([][]byte, len(msgs))
+	for i, msg := range msgs {
+		mapped[i] = c.paths.ToAgent(msg)
 	}
-	return c.Transport.Write(msg)
+	if w, ok := c.Transport.(transport.BatchWriter); ok {
+		return w.WriteBatch(mapped)
+	}
+	for _, msg := range mapped {
+		if err := c.Transport.Write(msg); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Read implements transport.Transport.
@@ -167,18 +226,7 @@ func (c *conn) Read(buf []byte) ([]byte, error) {
 	if err != nil {
 		return msg, err
 	}
-	e, bad := envelope.Parse(msg)
-	switch {
-	case bad != nil:
-		return msg, nil
-	case e.IsAnswer():
-		c.mu.Lock()
-		method := c.calls[e.Key()]
-		delete(c.calls, e.Key())
-		c.mu.Unlock()
-		return c.in.rewrite(msg, "result", results[method]), nil
-	}
-	return c.in.rewrite(msg, "params", toClient[e.Method]), nil
+	return c.paths.ToClient(msg), nil
 }
 
 func trimmed(p string) string {

@@ -53,7 +53,7 @@ func TestPaths(t *testing.T) {
 		"relative/a":                     "relative/a",
 		"":                               "",
 	} {
-		c := Wrap(nil, rules...).(*conn)
+		c := New(rules...)
 		p := local
 		c.out.path(&p)
 		if p != remote {
@@ -67,7 +67,7 @@ func TestPaths(t *testing.T) {
 
 func TestFileURIs(t *testing.T) {
 	t.Parallel()
-	c := Wrap(nil, mustParse(t, "/home/me/project=/workspace", `C:\code=/c`)...).(*conn)
+	c := New(mustParse(t, "/home/me/project=/workspace", `C:\code=/c`)...)
 	for local, remote := range map[string]string{
 		"file:///home/me/project/a%20b%23c.go": "file:///workspace/a%20b%23c.go",
 		"file:///home/me/project":              "file:///workspace",
@@ -173,6 +173,22 @@ func TestListedSessionsAreMapped(t *testing.T) {
 	same(t, got, `{"jsonrpc":"2.0","id":4,"result":{"sessions":[{"sessionId":"s","cwd":"/l/x","additionalDirectories":["/l/y"]}]}}`)
 }
 
+func TestABatchIsMappedToo(t *testing.T) {
+	t.Parallel()
+	batch := [][]byte{
+		[]byte(`{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cwd":"/l"}}`), []byte(`{"jsonrpc":"2.0","id":2,"method":"session/list","params":{"cwd":"/x"}}`),
+	}
+	const want = `{"jsonrpc":"2.0","id":1,"method":"session/list","params":{"cwd":"/r"}}` + "\n" + `{"jsonrpc":"2.0","id":2,"method":"session/list","params":{"cwd":"/x"}}` + "\n"
+	var sent strings.Builder
+	stream := transport.NewStream(strings.NewReader(""), &sent)
+	for name, under := range map[string]transport.Transport{"batches": stream, "one by one": struct{ transport.Transport }{stream}} {
+		sent.Reset()
+		if err := Wrap(under, mustParse(t, "/l=/r")...).(transport.BatchWriter).WriteBatch(batch); err != nil || sent.String() != want {
+			t.Errorf("%s: %q, %v", name, sent.String(), err)
+		}
+	}
+}
+
 func TestTheRestOfAMessageStaysByteForByte(t *testing.T) {
 	t.Parallel()
 	near, far := transport.Pair()
@@ -188,7 +204,7 @@ func FuzzRewrite(f *testing.F) {
 	f.Add([]byte(`{"jsonrpc":"2.0","id":1,"method":"session/new","params":{"cwd":"/l/a","additionalDirectories":["/l/b"]}}`))
 	f.Add([]byte(`{"method":"session/update","params":{"update":{"content":[{"content":{"uri":"file:///l/a"},"path":"/l/b","changes":[{"path":"\/l"}]}]}}}`))
 	there, _ := Parse("/l=/r")
-	c := Wrap(nil, there).(*conn)
+	c := New(there)
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		if !json.Valid(msg) || !bytes.HasPrefix(bytes.TrimLeft(msg, " \t\r\n"), []byte("{")) {
 			return
