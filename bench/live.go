@@ -92,14 +92,14 @@ type player struct {
 	seen int
 }
 
-// update counts an update, and tells the parent after each window.
+// update counts an update, and notifies the parent after each window.
 func (p *player) update() {
 	if p.seen++; p.task == "window" && p.seen%window == 0 || p.task == "free" && p.seen == Updates || p.task == "large" {
 		os.Stderr.WriteString(".")
 	}
 }
 
-// report tells the parent what it cost.
+// report sends the cost to the parent.
 func (p *player) report() {
 	var r syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &r)

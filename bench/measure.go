@@ -18,7 +18,7 @@ type Result struct {
 // Measure runs the operations in turns, each for about slice, and does so again
 // and again for rounds. The time of an operation is that of its fastest turn:
 // whatever else the machine does can only add to it. Garbage is collected
-// between the turns; else it would depend on the length of a turn who pays.
+// between the turns; otherwise the length of a turn would decide who pays.
 func Measure(ops []Op, rounds int, slice time.Duration) ([]Result, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	out := make([]Result, len(ops))

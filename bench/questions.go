@@ -15,8 +15,8 @@ import (
 
 // questions measures the permission questions of a client, asked by a process
 // of its own. That one and the client share a processor when pinned is set:
-// else the time is mostly what a processor takes to wake up, which differs from
-// turn to turn.
+// otherwise the time is mostly what a processor takes to wake up, which differs
+// from turn to turn.
 func questions(who string, pinned bool) (p50, p99 time.Duration, err error) {
 	cmd, err := role("asker", who)
 	if err != nil {

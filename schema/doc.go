@@ -9,6 +9,6 @@
 // schema uses a keyword or a format that is not in [Keywords] or [Formats], so
 // that a new version of the protocol is never half understood.
 //
-// What a schema cannot say lives beside it in overlay/: our documentation,
+// The overlay/ folder holds what a schema cannot say: our documentation,
 // members with three states, locked names, event names, quirks.
 package schema

@@ -7,7 +7,7 @@ import (
 )
 
 // Edition names one of the four schemas the protocol is published in. Its text
-// is the name in overlay files, and, but for V1, the path of the Go package
+// is the name in overlay files, and, except for V1, the path of the Go package
 // below acp.
 type Edition string
 

@@ -138,7 +138,8 @@ func number(n *Node, keyword string, typed *float64, differ func(string, any, an
 	}
 }
 
-// count compares a limit of which the typed pass cannot tell 0 from absent.
+// count compares a limit for which the typed pass cannot distinguish 0 from
+// absent.
 func count(n *Node, keyword string, typed int, differ func(string, any, any)) {
 	var raw int64
 	if c := n.Get(keyword); c != nil {

@@ -5,7 +5,7 @@ import "io/fs"
 // Patches lists, for each edition, the members with three states as
 // "Definition.member": left out keeps what the peer has, null clears it, a
 // value replaces it. A schema spells them like members where null means absent;
-// only the prose of the specification tells, so specupdate finds them there.
+// only the prose of the specification says so, and specupdate finds them there.
 type Patches map[Edition][]string
 
 // ReadPatches reads overlay/patches.json.

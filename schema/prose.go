@@ -10,7 +10,7 @@ import (
 const ProseFile = "prose.json"
 
 // Prose has, for each edition and definition, a short hash of what upstream
-// writes about it. The text itself is not kept; the hash tells when our words
+// writes about it. The text itself is not kept; the hash shows when our words
 // may need another look.
 type Prose map[Edition]map[string]string
 
@@ -19,7 +19,7 @@ func ReadProse(fsys fs.FS) (Prose, error) {
 	return ReadOverlay[Prose](fsys, ProseFile)
 }
 
-// Links move without a change of meaning, and lines are filled anew.
+// Links move and lines are rewrapped without a change of meaning.
 var links = regexp.MustCompile(`https?://[^\s)]*`)
 
 // HashProse makes the hashes of an original.

@@ -25,7 +25,7 @@ type Sources struct {
 }
 
 // ProseFiles are the overlay files that are found, not written: what they hold
-// is in no schema, so that only these sums tell that something is missing.
+// is in no schema, so that only these sums show that something is missing.
 var ProseFiles = []string{PatchesFile, DefaultsFile, PagesFile}
 
 // Source is one schema.

@@ -13,7 +13,7 @@ type client struct {
 	name     string
 	bytes    int64
 	packages int // linked, those of the standard library included
-	modules  int // beside the bindings themselves
+	modules  int // besides the bindings themselves
 }
 
 func weigh(names ...string) ([]client, error) {

@@ -1,4 +1,4 @@
-// Command agent is an agent that repeats what it is told.
+// Command agent is an agent that repeats what the user says.
 package main
 
 import (

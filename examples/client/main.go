@@ -28,7 +28,7 @@ func (p printer) SessionUpdate(ctx context.Context, n *acp.SessionNotification) 
 // ask is where a client asks its user; this one says no to everything.
 func ask(_ context.Context, q *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 	id, _ := permission.Select(q.Options, permission.Deny)
-	return id, nil // what is none of the options counts as no, too
+	return id, nil // anything that is not an option also counts as no
 }
 
 func main() {

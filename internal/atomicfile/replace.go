@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// The name of a temporary file is tempPrefix, 16 hexadecimal digits, tempSuffix.
-// Its writer holds a lock on it, so a temporary file that can be locked was left
-// by a process that died.
+// The name of a temporary file is tempPrefix, 16 hexadecimal digits,
+// tempSuffix. Its writer holds a lock on it, so a temporary file that can be
+// locked belongs to a dead process.
 const (
 	tempPrefix = ".hermes-"
 	tempSuffix = ".tmp"
 	tempLen    = len(tempPrefix) + 16 + len(tempSuffix)
 )
 
-// Replace puts content in place of the file name in dir. old is the status of the
-// file that is replaced and keeps its mode, nil when there is none; perm is the
-// mode of a new one. fault, for tests, makes a step fail.
+// Replace puts content in place of the file name in dir. old is the status of
+// the replaced file, whose mode is kept, nil if there is none; perm is the mode
+// of a new file. fault makes a step fail in tests.
 func Replace(dir *os.Root, name, content string, old fs.FileInfo, perm fs.FileMode, fault func(string) error) (err error) {
 	step := func(what string, do func() error) {
 		if err != nil {
@@ -73,8 +73,8 @@ func Replace(dir *os.Root, name, content string, old fs.FileInfo, perm fs.FileMo
 	if err != nil {
 		return err
 	}
-	// The file is in place: a directory that cannot be flushed costs durability
-	// after a power cut, not the write.
+	// The file is in place. A directory that cannot be flushed costs durability
+	// after a power cut, but not the write.
 	if d, err := dir.Open("."); err == nil {
 		d.Sync()
 		d.Close()

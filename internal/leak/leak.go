@@ -83,8 +83,8 @@ func goroutines(buf []byte) string {
 
 const ownFiles = "/proc/self/fd"
 
-// descriptors counts the open files that are not the runtime's own; 0 where
-// the system does not tell.
+// descriptors counts the open files that are not the runtime's own; 0 where the
+// system does not say.
 func descriptors() int { return len(open()) }
 
 func open() []string {

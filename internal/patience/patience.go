@@ -1,5 +1,5 @@
-// Package patience is how tests wait for what goes on beside them: for the thing
-// itself, and so long that only what never happens fails.
+// Package patience is how tests wait for concurrent work: for the thing itself,
+// and so long that only what never happens fails.
 package patience
 
 import (

@@ -1,6 +1,6 @@
-// Package process is what running other people's programs needs, whoever runs
-// them: a chosen environment, a process group of their own, and an end that
-// reaches all of it.
+// Package process has what is needed to run other people's programs, whoever
+// runs them: a chosen environment, a process group of their own, and an end
+// that reaches all of it.
 package process
 
 import (

@@ -25,7 +25,8 @@ type entry struct {
 	start   uint64 // ticks since the machine booted
 }
 
-// identity tells a process from every other one since the machine booted.
+// identity distinguishes a process from every other one since the machine
+// booted.
 type identity struct {
 	pid   int
 	start uint64

@@ -17,8 +17,8 @@ import (
 
 // A keeper is a small process between this one and a program. It adopts every
 // descendant of the program that loses its parent, so all of them stay below
-// it, whatever group or session they move to. It ends them when it is told to,
-// and when this process is gone, however that happened.
+// it, whatever group or session they move to. It ends them on request, and when
+// this process is gone, however that happened.
 
 const usesKeeper = true
 
@@ -37,7 +37,7 @@ type message struct {
 
 const messageSize = 9
 
-// What a keeper is told. The number is the time in ticks.
+// The messages to a keeper. The number is the time in ticks.
 const (
 	orderBegin = 'b' // a turn begins
 	orderEnd   = 'e' // no turn runs any more
@@ -195,7 +195,7 @@ func (k *keeper) signal(sig os.Signal) bool {
 	return true
 }
 
-// Busy tells whether the program, an agent, is at work for the user. What it
+// Busy says whether the program, an agent, is at work for the user. What it
 // starts meanwhile is ended with it.
 func (g *Group) Busy(busy bool) {
 	switch {
@@ -376,7 +376,7 @@ func (f *family) reap(exited chan<- syscall.WaitStatus, empty chan<- struct{}) {
 
 // look notes which adopted processes are to be spared: they were started, and
 // have moved to a session of their own, when the program was not at work. So
-// they are no part of what the user asked for, and outlive the program by its
+// they are not part of what the user asked for, and outlive the program by its
 // own design.
 func (f *family) look() {
 	if !f.spares {

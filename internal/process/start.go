@@ -8,7 +8,7 @@ import (
 // Kind says how a program is run and ended.
 type Kind struct {
 	// Whole ends what the program has started as soon as it exits itself.
-	// Otherwise that may go on until the group is ended.
+	// Otherwise that may last until the group is ended.
 	Whole bool
 	// Terminal: standard input is a terminal, which becomes the controlling
 	// terminal of the program.

@@ -1,5 +1,5 @@
-// Package soak lets tests go on for longer than a run of the suite has time
-// for: with HERMES_SOAK set to a duration, for that long each (make soak).
+// Package soak lets tests run for longer than a run of the suite has time for:
+// with HERMES_SOAK set to a duration, for that long each (make soak).
 package soak
 
 import (
@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Duration is how long a test goes on; zero means once.
+// Duration is how long a test runs; zero means once.
 func Duration(t testing.TB) time.Duration {
 	t.Helper()
 	text := os.Getenv("HERMES_SOAK")

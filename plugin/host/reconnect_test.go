@@ -209,7 +209,7 @@ hermes.setup({ agents = { once = {
 		e.until(`done.never and #of("Disconnected") == 1`) // after four restarts with pauses
 		e.is(`done.never.err.kind`, "exit")
 		e.is(`of("Disconnected")[1].code`, 4)
-		e.is(`of("Disconnected")[1].reason:find("not started again after 4 restarts in 3m0s", 1, true) ~= nil`, true)
+		e.is(`of("Disconnected")[1].reason:find("gave up after 4 restarts in 3m0s", 1, true) ~= nil`, true)
 		e.is(`of("Disconnected")[1].stderr_tail`, []string{"the database is damaged"})
 		e.is(`notes[#notes]:find("the database is damaged", 1, true) ~= nil`, true)
 		e.is(`hermes.state().agents.once == nil`, true)

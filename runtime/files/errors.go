@@ -24,7 +24,7 @@ var (
 	ErrChanged    = errors.New("changed while it was being opened")
 )
 
-// Error is what every method of a Workspace returns: the operation as the
+// Error is the error of every method of a Workspace: the operation as the
 // protocol names it, the path as the agent wrote it, and the reason.
 type Error struct {
 	Op   string
@@ -32,8 +32,8 @@ type Error struct {
 	Err  error
 }
 
-// Error puts control and direction-changing characters of the path in escapes,
-// because the text is shown to the user.
+// Error escapes control and direction-changing characters of the path, because
+// the text is shown to the user.
 func (e *Error) Error() string { return e.Op + " " + printable(e.Path) + ": " + e.Err.Error() }
 
 // Unwrap returns the reason.
@@ -43,7 +43,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // It matches ErrProtected.
 type ProtectedError struct {
 	Name   string // relative to the session root
-	Reason string // what the file is, for the question to the user
+	Reason string // the kind of file, for the question to the user
 	Denied bool   // true: never written; false: written once the user has approved
 }
 

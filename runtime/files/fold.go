@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// compat lists characters that a normalising file system takes for others, next
-// to what they become. Full-width forms and mathematical letters are computed.
+// compat lists characters that a normalising file system replaces, and their
+// replacements. Full-width forms and mathematical letters are computed.
 var compat = strings.NewReplacer(
 	"ﬀ", "ff", "ﬁ", "fi", "ﬂ", "fl", "ﬃ", "ffi", "ﬄ", "ffl", "ﬅ", "st", "ﬆ", "st",
 	"․", ".", "﹒", ".", "‥", "..", "…", "...", "﹘", "-", "﹣", "-", "﹍", "_", "﹎", "_", "﹏", "_",
@@ -19,9 +19,9 @@ var compat = strings.NewReplacer(
 	"Ⅿ", "m", "ⅿ", "m",
 )
 
-// fold reduces the spellings that some file system takes for the same name to
-// one: letter case, Unicode compatibility forms, characters without a look,
-// trailing dots and spaces, and alternate streams (name:stream).
+// fold reduces all spellings that some file system treats as the same name to
+// one: letter case, Unicode compatibility forms, invisible characters, trailing
+// dots and spaces, and alternate streams (name:stream).
 func fold(name string) string {
 	name = strings.Map(func(r rune) rune {
 		switch {

@@ -9,7 +9,7 @@ import (
 // Range selects lines of a text, as line and limit of fs/read_text_file do.
 // The zero value selects everything.
 type Range struct {
-	Line  acp.Opt[uint32] // first line, counted from 1; 0 is taken as 1
+	Line  acp.Opt[uint32] // first line, counted from 1; 0 means 1
 	Limit acp.Opt[uint32] // how many lines; 0 selects none
 }
 

@@ -11,12 +11,11 @@ import (
 // steers a version control system. Agents change it by running the system.
 var denied = []string{".git", ".hg", ".svn", ".jj", ".bzr", ".pijul", "_darcs", "cvs"}
 
-// runsLater lists, by what they are, the names whose content other programs
-// execute or trust without being asked again. A name is matched wherever it
-// stands in the path, so a directory protects what is in it; a pattern with
-// slashes matches that many names in a row; * and ? are as in path.Match. The
-// names in files match the last name of a path only, because directories of
-// that name are common.
+// runsLater lists, by kind, the names whose content other programs execute or
+// trust without asking again. A name matches anywhere in the path, so a
+// directory protects its content. A pattern with slashes matches that many
+// names in a row; * and ? are as in path.Match. The names in files match only
+// the last name of a path, because directories of that name are common.
 var runsLater = []struct {
 	what  string
 	names []string
@@ -83,11 +82,11 @@ var runsLater = []struct {
 	{what: "settings of programs", names: []string{".config"}},
 }
 
-// sourced are directories whose scripts Vim and Neovim run by themselves, when
-// what is above them is in their runtime path.
+// sourced are directories whose scripts Vim and Neovim run by themselves if
+// their parent is in the runtime path.
 var sourced = []string{"after", "autoload", "colors", "compiler", "ftdetect", "ftplugin", "indent", "plugin", "syntax"}
 
-// protection says what is special about a path, nil when nothing. The first
+// protection says what is special about a path, nil if nothing is. The first
 // above names lead to the root.
 func protection(names []string, above int) *ProtectedError {
 	folded := make([]string, len(names))
@@ -125,14 +124,14 @@ func protection(names []string, above int) *ProtectedError {
 	return nil
 }
 
-// everyday reports whether what a pattern matches above a root may be the name
-// of any project, such as "configure".
+// everyday reports whether a pattern's match above a root may be the name of
+// any project, such as "configure".
 func everyday(pattern string) bool {
 	return !strings.HasPrefix(pattern, ".") && !strings.HasPrefix(pattern, "_") && !strings.Contains(pattern, "/")
 }
 
-// checkout drops what leads to a working copy above the root. Agents keep
-// theirs in their own folders, such as .claude/worktrees/NAME.
+// checkout drops the names that lead to a working copy above the root. Agents
+// keep theirs in their own folders, such as .claude/worktrees/NAME.
 func checkout(names []string, above int) ([]string, int) {
 	for i := above - 2; i >= 0; i-- {
 		if names[i] == "worktrees" {
@@ -142,9 +141,9 @@ func checkout(names []string, above int) ([]string, int) {
 	return names, above
 }
 
-// makesRepository reports whether a file, beside those that are in the directory
-// already, makes it a bare repository: its configuration names programs that
-// git runs in it.
+// makesRepository reports whether a file, together with those that are already
+// in the directory, makes it a bare repository. The configuration of one names
+// programs that git runs.
 func makesRepository(dir *os.Root, name string) bool {
 	beside := []string{"HEAD"}
 	switch fold(name) {

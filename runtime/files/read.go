@@ -36,7 +36,7 @@ func (w *Workspace) readText(p *place) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	// The size is only a hint: files that the system makes up report none.
+	// The size is only a hint: virtual files report none.
 	data, err := io.ReadAll(io.LimitReader(f, w.opts.MaxRead+1))
 	switch {
 	case err != nil:

@@ -46,8 +46,8 @@ func (p *place) location() Location {
 	}
 }
 
-// at calls do with the place a path leads to. When somebody changes that place
-// meanwhile, as a concurrent write does, it looks again.
+// at calls do with the place that a path leads to. If that place changes
+// meanwhile, because of a concurrent write for example, it looks again.
 func (w *Workspace) at(op, path string, do func(*place) error) error {
 	var err error
 	for range maxTries {
@@ -93,9 +93,9 @@ func (w *Workspace) outside() error {
 	return fmt.Errorf("%w (%s)", ErrOutside, printable(strings.Join(w.Roots(), ", ")))
 }
 
-// locate finds the root a path lies in: by the longest lexical match, or else
-// by comparing the directories on the way with the roots themselves, for file
-// systems on which one directory has many spellings.
+// locate finds the root that contains a path: by the longest lexical match, or
+// otherwise by comparing the directories on the way with the roots themselves,
+// for file systems on which one directory has many spellings.
 func (w *Workspace) locate(path string) (best *root, names []string, ok bool) {
 	path = filepath.Clean(path)
 	longest := -1
@@ -231,7 +231,7 @@ func (w *Workspace) jump(target string) (jumped, error) {
 	real, err := filepath.EvalSymlinks(target)
 	dangling := err != nil
 	if dangling {
-		real = target // what exists outside the roots is nobody's business
+		real = target // the agent must not learn what exists outside the roots
 	}
 	r, names, ok := w.locate(real)
 	switch {
@@ -243,7 +243,8 @@ func (w *Workspace) jump(target string) (jumped, error) {
 	return jumped{r, names}, nil
 }
 
-// trail is the chain of open directories from a root to where the walk is.
+// trail is the chain of open directories from a root to the current position of
+// the walk.
 type trail struct {
 	root  *root
 	dirs  []*os.Root

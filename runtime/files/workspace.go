@@ -35,14 +35,14 @@ type Options struct {
 	// DefaultMaxRead.
 	MaxRead int64
 	// AllowHardLinks permits files with more than one name. A write then
-	// separates the name from the others, whose content stays.
+	// separates the name from the others, which keep their content.
 	AllowHardLinks bool
 	// KeepFormat makes a write keep the byte order mark and the line ends
 	// (LF or CRLF) of the file it replaces. Files that are not UTF-8 text,
 	// which cannot be read either, are then not replaced: ErrNotText.
 	KeepFormat bool
-	// Permit is asked before a file is read or written: path is as the agent
-	// wrote it, at is where it leads. An error refuses.
+	// Permit is called before a file is read or written: path is as the agent
+	// wrote it, at is where it leads. An error refuses the access.
 	Permit func(path string, at Location, write bool) error
 }
 
@@ -175,7 +175,7 @@ func (w *Workspace) Resolve(path string) (loc Location, err error) {
 	return loc, nil
 }
 
-// permit asks Options.Permit about a place, which stays the same meanwhile.
+// permit calls Options.Permit with a place, which cannot change meanwhile.
 func (w *Workspace) permit(path string, p *place, write bool) error {
 	if w.opts.Permit == nil {
 		return nil
@@ -213,7 +213,7 @@ func (w *Workspace) checkFile(info fs.FileInfo) error {
 	return nil
 }
 
-// checkPath refuses spellings that mean something else to some reader.
+// checkPath refuses spellings that different readers understand differently.
 func checkPath(path string) error {
 	switch {
 	case path == "":

@@ -18,11 +18,11 @@ const (
 	bom     = "\ufeff"
 )
 
-// WriteText replaces the content of a file, or makes the file and the
-// directories it needs. The replacement is atomic: it keeps the permissions of
-// the old file, and its owner and group as far as the system lets it; when
-// anything fails, the old content stays. Links are followed inside the roots,
-// so that the file a link points to is written, not the link.
+// WriteText replaces the content of a file, or creates the file and the
+// directories it needs. The replacement is atomic. It keeps the permissions of
+// the old file, and its owner and group as far as the system allows. If
+// anything fails, the old content stays. Links are followed inside the roots:
+// the file that a link points to is written, not the link.
 //
 // A name that other programs run or trust gives a *ProtectedError; see
 // WriteApproved.
@@ -30,9 +30,9 @@ func (w *Workspace) WriteText(path, content string) error {
 	return w.at(opWrite, path, func(p *place) error { return w.replace(path, p, content, false) })
 }
 
-// WriteApproved is WriteText for a place whose writing the user has approved. It
-// also writes protected names, except those that are always denied. When the
-// path has come to lead elsewhere, it fails with ErrChanged.
+// WriteApproved is WriteText for a place that the user has approved. It also
+// writes protected names, except those that are always denied. If the path now
+// leads elsewhere, it fails with ErrChanged.
 func (w *Workspace) WriteApproved(loc Location, content string) error {
 	return w.at(opWrite, loc.Path, func(p *place) error {
 		if p.location().Real != loc.Real {
@@ -72,7 +72,7 @@ func (w *Workspace) replace(path string, p *place, content string, approved bool
 }
 
 // prepare opens the old file for writing, because a rename alone would also
-// replace a file that may not be written, and fits content to its format.
+// replace a read-only file, and fits content to its format.
 func (w *Workspace) prepare(p *place, content string) (string, error) {
 	flag := os.O_WRONLY
 	if w.opts.KeepFormat {
@@ -100,7 +100,7 @@ func (w *Workspace) prepare(p *place, content string) (string, error) {
 	return fit(content, old), nil
 }
 
-// dropPartialRune takes away the last character, which may be cut.
+// dropPartialRune removes the last character, which may be cut.
 func dropPartialRune(s string) string {
 	for i := len(s) - 1; i >= 0 && i >= len(s)-utf8.UTFMax; i-- {
 		if utf8.RuneStart(s[i]) {
@@ -163,8 +163,8 @@ func (p *place) enter(name string) (*os.Root, error) {
 	return d, nil
 }
 
-// removeDirs takes back the directories made for a write that failed. One that
-// is no longer empty stays.
+// removeDirs removes the directories that a failed write created. One that is
+// no longer empty stays.
 func (p *place) removeDirs(made []string) {
 	top := p.names[:len(p.names)-1-len(p.missing)]
 	for i := len(made) - 1; i >= 0; i-- {

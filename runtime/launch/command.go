@@ -1,6 +1,6 @@
-// Package launch runs agents as child processes for a client: it finds the program, gives
-// it a chosen environment and a process group of its own, keeps what it says on
-// standard error, and sees to it that nothing of it is left in the end.
+// Package launch runs agents as child processes of a client. It finds the program, gives it a
+// chosen environment and a process group of its own, keeps the end of its standard error, and makes
+// sure that nothing of it is left behind.
 package launch
 
 import (
@@ -12,19 +12,20 @@ import (
 
 // Command says how to start an agent.
 type Command struct {
-	// Path is the program: a name that is looked up in the PATH the agent gets,
-	// or a path; a relative one is relative to Dir, "~/" is the home directory.
+	// Path is the program: a name that is looked up in the agent's PATH, or a
+	// path. A relative path is relative to Dir; "~/" is the home directory.
 	Path string
 	Args []string
-	// Dir is the working directory; empty is that of this process.
+	// Dir is the working directory; empty means that of this process.
 	Dir string
 
-	// Env holds additions to the environment, "NAME=value". They win.
+	// Env holds additions to the environment, "NAME=value". They override other
+	// values.
 	Env []string
-	// PassEnv names variables of this process that the agent gets beside those
-	// every agent gets (see Environ). A final * stands for any rest.
+	// PassEnv names variables of this process that the agent gets besides those
+	// that every agent gets (see Environ). A final * matches any ending.
 	PassEnv []string
-	// InheritEnv passes the whole environment of this process on.
+	// InheritEnv passes on the whole environment of this process.
 	InheritEnv bool
 
 	// OnStderr gets each line of standard error, without line end and cut at
@@ -35,21 +36,23 @@ type Command struct {
 	// Keeper is the command line of a program that calls Keep with the arguments
 	// that follow, such as {"/proc/self/exe", "keep"} for a program that does so
 	// when its first argument is "keep". It runs between this process and the
-	// agent, and ends all that the agent has started, whatever process group or
-	// session that has moved to, even when this process is killed. It spares
-	// what the agent has set up for good: processes that have moved to a session
-	// of their own and lost their parent, and were started while no turn ran.
+	// agent, and ends everything that the agent has started, whatever process
+	// group or session it has moved to, even when this process is killed. It
+	// spares daemons: processes that have moved to a session of their own and
+	// lost their parent, and were started while no turn ran.
 	//
-	// Without a keeper those are ended that are descendants of the agent when
-	// Stop begins, and when this process is killed the agent gets TERM. Both are
-	// for Linux. Elsewhere the process group is ended, on Windows all that the
-	// agent has started; when this process is killed only Windows ends anything.
+	// Without a keeper, on Linux, Stop ends the agent's descendants at that
+	// moment, and the agent gets TERM when this process is killed. On other
+	// systems Stop ends the process group, and on Windows everything that the
+	// agent has started. When this process is killed, of these only Windows ends
+	// anything.
 	Keeper []string
 
-	// How long an ending agent has: from the beginning of Stop, which cancels
+	// How long an agent has to end: from the beginning of Stop, which cancels
 	// turns and closes standard input, to TERM (2 s), after TERM (2 s) and after
-	// KILL (1 s). Zero means the default. Turns may take a second to end whatever
-	// EOFWait is, and half of it always follows the end of the input.
+	// KILL (1 s). Zero means the default. Turns may take a second to end,
+	// whatever EOFWait is, and half of EOFWait always follows the end of the
+	// input.
 	EOFWait, TermWait, KillWait time.Duration
 }
 
@@ -60,11 +63,11 @@ func (c Command) withDefaults() Command {
 	return c
 }
 
-// secret finds options whose value must not show up in messages.
+// secret matches options whose values must not appear in messages.
 var secret = regexp.MustCompile(`(?i)^[-\w]*(key|token|secret|password)(=|$)`)
 
 // String returns the command as a user would type it, for messages. The values
-// of options that are called keys, tokens, secrets or passwords are masked.
+// of options named after keys, tokens, secrets or passwords are masked.
 func (c Command) String() string {
 	words := make([]string, 0, 1+len(c.Args))
 	hide := false

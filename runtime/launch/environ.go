@@ -8,7 +8,7 @@ import (
 )
 
 // Environ returns the environment an agent gets: the variables of this process
-// that every agent needs (PATH, HOME, locale, terminal, XDG and their like),
+// that every agent needs (PATH, HOME, locale, terminal, XDG and the like) and
 // those named by PassEnv, or all of them with InheritEnv, and Env last.
 func (c Command) Environ() []string {
 	env := os.Environ()

@@ -10,12 +10,12 @@ import (
 type ExitError struct {
 	Command string // as typed
 	Code    int    // exit status; -1 when a signal ended it
-	Signal  string // name of that signal, else empty
+	Signal  string // name of that signal, otherwise empty
 	Stderr  string // tail of standard error
 	Stdout  string // last lines on standard output that were not messages
 }
 
-// Error names the command, how it ended, and the last it said.
+// Error names the command, how it ended, and its last words.
 func (e *ExitError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Command)
@@ -30,7 +30,7 @@ func (e *ExitError) Error() string {
 	return b.String()
 }
 
-// said quotes the last lines of both streams, as far as they say something.
+// said quotes the last lines of both streams that are not blank.
 func said(stderr, stdout string) string {
 	var parts []string
 	if s := lastLines(stderr); s != "" {
@@ -42,13 +42,13 @@ func said(stderr, stdout string) string {
 	return strings.Join(parts, "; ")
 }
 
-// How much of what an agent said goes into an error text.
+// The most text of an agent in an error.
 const (
 	quotedLines = 3
 	quotedBytes = 400
 )
 
-// lastLines returns the last lines of s that say something, as one line.
+// lastLines returns the last lines of s that are not blank, as one line.
 func lastLines(s string) string {
 	var kept []string
 	lines := strings.Split(s, "\n")

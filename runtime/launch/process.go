@@ -15,13 +15,13 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// lastWords is how long the pipes of an agent that has exited are still read,
-// when something else keeps them open.
+// lastWords is how long the pipes of an exited agent are still read if
+// something else keeps them open.
 const lastWords = 500 * time.Millisecond
 
-// exitKnown is how long the exit of an agent whose output has ended may take to
-// be known, on a machine that is very busy. One that lives on without an output
-// is taken for gone after it.
+// exitKnown is how long it may take to learn the exit of an agent whose output
+// has ended, on a very busy machine. An agent that lives on without an output
+// counts as gone after it.
 const exitKnown = 3 * time.Second
 
 // Process is a running agent. Its methods are safe for concurrent use.
@@ -34,21 +34,21 @@ type Process struct {
 	io     *stdio
 	turns  turns
 	errs   tail // standard error
-	noise  tail // lines on standard output that are no messages
+	noise  tail // lines on standard output that are not messages
 
 	stopOnce sync.Once
 	stopErr  error
-	stopped  chan struct{} // the ladder is through
+	stopped  chan struct{} // the shutdown sequence is over
 	done     chan struct{} // exited and waited for
 	exit     *ExitError    // set before done is closed
 }
 
 // Start starts an agent in a process group of its own. The error, a
-// *StartError, names the command and what is wrong with it. When ctx ends the
+// *StartError, names the command and what is wrong with it. When ctx ends, the
 // agent is stopped as by Stop.
 //
-// On Linux the agent gets TERM when this process dies without stopping it, or is
-// ended by its keeper when it has one.
+// On Linux, when this process dies without stopping the agent, the agent gets
+// TERM, or its keeper ends it if it has one.
 func Start(ctx context.Context, cmd Command) (*Process, error) {
 	cmd = cmd.withDefaults()
 	p := &Process{cmd: cmd, stopped: make(chan struct{}), done: make(chan struct{})}
@@ -123,8 +123,8 @@ func (p *Process) start() error {
 	return nil
 }
 
-// wait waits until the agent has exited and what it left behind is gone, and
-// notes how it went.
+// wait waits until the agent has exited and its leftovers are gone, and records
+// how it ended.
 func (p *Process) wait(exited <-chan process.Exit) {
 	read := make(chan struct{})
 	go func() {
@@ -190,13 +190,13 @@ func (o output) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// stdio is the transport over the agent's standard streams. It keeps count of
-// the turns that run.
+// stdio is the transport over the agent's standard streams. It counts the
+// running turns.
 type stdio struct {
 	*transport.Stream
 	p *Process
 
-	reading, writing sync.Mutex // for who takes leave while a connection still does these
+	reading, writing sync.Mutex // for leave, while a connection still does these
 }
 
 // Read is Stream.Read, but keeps lines that are not messages for ExitError, and
@@ -243,7 +243,7 @@ func (s *stdio) WriteBatch(msgs [][]byte) error {
 	return s.Stream.WriteBatch(msgs)
 }
 
-// Close stops the agent. What it says and asks meanwhile is for nobody.
+// Close stops the agent. Whatever it says and asks meanwhile is dropped.
 func (s *stdio) Close() error {
 	if s.p.turns.running() {
 		go s.leave()
@@ -253,7 +253,7 @@ func (s *stdio) Close() error {
 	return err
 }
 
-// leave reads in place of a client that is gone, until the agent has ended.
+// leave reads instead of the departed client until the agent has ended.
 func (s *stdio) leave() {
 	var buf []byte
 	for {

@@ -12,9 +12,9 @@ import (
 	"github.com/hermes-nvim/hermes/internal/process"
 )
 
-// StartError reports an agent that could not be started. Err is what is wrong;
-// it matches exec.ErrNotFound, fs.ErrNotExist or fs.ErrPermission when it is
-// one of these.
+// StartError reports an agent that could not be started. Err is the reason; it
+// matches exec.ErrNotFound, fs.ErrNotExist or fs.ErrPermission if it is one of
+// these.
 type StartError struct {
 	Command string
 	Err     error
@@ -24,10 +24,10 @@ func (e *StartError) Error() string { return "cannot start " + e.Command + ": " 
 
 func (e *StartError) Unwrap() error { return e.Err }
 
-// Permanent says that trying again is pointless: what is missing stays missing.
+// Permanent says that retrying is pointless: a missing program stays missing.
 func (e *StartError) Permanent() bool { return true }
 
-// resolve finds the program as a shell in dir with the PATH of env would.
+// resolve finds the program as a shell in dir would with the PATH of env.
 func resolve(path, dir string, env []string) (string, error) {
 	if path == "" {
 		return "", errors.New("no program given")
@@ -89,7 +89,7 @@ func program(p string) (string, error) {
 	return p, nil
 }
 
-// checkDir reports why dir cannot be worked in.
+// checkDir reports why dir cannot be the working directory.
 func checkDir(dir string) error {
 	if dir == "" {
 		return nil

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// What is kept of an agent's standard error, in bytes.
+// How much of an agent's standard error is kept, in bytes.
 const (
-	StderrTail = 256 << 10 // in total; older lines go first
+	StderrTail = 256 << 10 // in total; older lines are dropped first
 	StderrLine = 8 << 10   // of one line; the rest of it is dropped
 )
 
@@ -87,7 +87,7 @@ func (t *tail) end() {
 	}
 }
 
-// String returns the lines, and what there is of the next.
+// String returns the lines, and the beginning of the next.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

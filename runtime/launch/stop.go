@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// cancelWait is how long turns that run may take to end once they are cancelled.
+// cancelWait is how long running turns may take to end once they are cancelled.
 const cancelWait = time.Second
 
-// Stop ends the agent and what it has started: it cancels the turns that run and
-// gives them a second to end, closes standard input, and if that does not help
-// in time sends TERM, then KILL. Many agents run commands in process groups of
-// their own, and only a turn that ends takes these with it. What is left in the
-// end is killed; see Command.Keeper for how far that reaches.
+// Stop ends the agent and everything it has started. It cancels the running
+// turns and gives them a second to end, closes standard input, and if the agent
+// does not exit in time sends TERM, then KILL. Many agents run commands in
+// process groups of their own, and these end only with their turn. Leftovers
+// are killed; see Command.Keeper for how far that reaches.
 //
-// It returns when the agent is gone, at the latest after the sum of the three
-// waits of Command, and then with an error. When ctx ends Stop goes on with KILL
-// at once. Stopping twice, or an agent that has exited, is no error.
+// It returns when the agent is gone, or with an error after the sum of the
+// three waits of Command. When ctx ends, Stop continues with KILL at once.
+// Stopping twice, or stopping an agent that has exited, is not an error.
 func (p *Process) Stop(ctx context.Context) error {
-	p.stopOnce.Do(func() { go p.ladder() })
+	p.stopOnce.Do(func() { go p.shutDown() })
 	select {
 	case <-p.stopped:
 	case <-ctx.Done():
@@ -34,7 +34,7 @@ func (p *Process) Stop(ctx context.Context) error {
 	return p.stopErr
 }
 
-func (p *Process) ladder() {
+func (p *Process) shutDown() {
 	defer close(p.stopped)
 	began := time.Now()
 	p.group.Look()
@@ -49,18 +49,18 @@ func (p *Process) ladder() {
 	}
 	p.group.Kill()
 	if !p.gone(p.cmd.KillWait) {
-		p.stopErr = fmt.Errorf("%s: still runs %v after KILL (pid %d)", p.cmd, p.cmd.KillWait, p.PID())
+		p.stopErr = fmt.Errorf("%s: still running %v after KILL (pid %d)", p.cmd, p.cmd.KillWait, p.PID())
 	}
 }
 
-// cancelTurns cancels the turns that run and waits until they have ended, at
-// most for cancelWait.
+// cancelTurns cancels the running turns and waits for them to end, at most for
+// cancelWait.
 func (p *Process) cancelTurns() {
 	msgs, idle := p.turns.leave()
 	if idle == nil {
 		return
 	}
-	go p.io.WriteBatch(msgs) // an agent that does not read holds it up until its input is closed
+	go p.io.WriteBatch(msgs) // an agent that does not read blocks this until its input is closed
 	t := time.NewTimer(cancelWait)
 	defer t.Stop()
 	select {

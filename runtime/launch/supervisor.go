@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// Restarts says how often an agent that ends is started again. A zero member
-// means its default.
+// Restarts says how often an agent that ends is restarted. A zero member means
+// its default.
 type Restarts struct {
-	// Max restarts are made Within a time: 4 in 3 minutes. Restarts longer ago
-	// do not count.
+	// Max is how many restarts are allowed Within a time: 4 in 3 minutes. Older
+	// restarts do not count.
 	Max    int
 	Within time.Duration
 	// Pause is the wait before the first of these; each further one waits twice
 	// as long, up to MaxPause: 0.5 s and 8 s. Up to half of each is added at
 	// random, within MaxPause, so that many agents do not start at once.
 	Pause, MaxPause time.Duration
-	// OnPause is told before each wait which restart it is, how long the wait is
-	// and why the agent ended.
+	// OnPause is called before each wait with the number of the restart, the
+	// length of the wait and why the agent ended.
 	OnPause func(restart int, pause time.Duration, cause error)
 }
 
@@ -33,8 +33,8 @@ func (r Restarts) withDefaults() Restarts {
 	return r
 }
 
-// RestartError says that an agent ends again and again and is not started any
-// more. Err is how it ended last: an *ExitError, or the *StartError.
+// RestartError says that an agent keeps ending and is no longer restarted. Err
+// is how it last ended: an *ExitError, or the *StartError.
 type RestartError struct {
 	Command  string
 	Restarts int
@@ -43,24 +43,24 @@ type RestartError struct {
 }
 
 func (e *RestartError) Error() string {
-	return fmt.Sprintf("%s: not started again after %d restarts in %v: %v", e.Command, e.Restarts, e.Within, e.Err)
+	return fmt.Sprintf("%s: gave up after %d restarts in %v: %v", e.Command, e.Restarts, e.Within, e.Err)
 }
 
 func (e *RestartError) Unwrap() error { return e.Err }
 
-// Permanent says that the next try would be refused as well.
+// Permanent says that the next attempt would be refused as well.
 func (e *RestartError) Permanent() bool { return true }
 
-// Supervisor starts an agent again when it has ended, but not for ever. It runs
+// Supervisor restarts an agent when it has ended, but not endlessly. It runs
 // one process at a time. Its methods are safe for concurrent use.
 type Supervisor struct {
 	cmd    Command
 	policy Restarts
-	turn   chan struct{} // holds one while nobody starts
+	turn   chan struct{} // holds a token while nobody starts
 
-	// Owned by who has the turn.
+	// Owned by the goroutine that has the turn.
 	last   *Process
-	failed error       // of the last start, nil when it succeeded
+	failed error       // of the last start, nil if it succeeded
 	starts []time.Time // restarts within the policy's time
 	began  bool        // the next start is a restart
 
@@ -87,12 +87,11 @@ func sleep(ctx context.Context, d time.Duration) error {
 }
 
 // Start starts the agent: the first time at once, after that as a restart, once
-// the pause is over. A process that still runs is stopped before; its transport
-// stays the caller's to close. When the
-// restarts are used up the error is a *RestartError, until some of them are long
-// enough ago or Reset is called. A failed start, with a *StartError, counts like
-// an agent that ended at once. ctx bounds the pause and the agent's life as in
-// the function Start.
+// the pause is over. A process that is still running is stopped first; the
+// caller still closes its transport. When the restarts are used up the error is
+// a *RestartError, until some of them are old enough or Reset is called. A
+// failed start, with a *StartError, counts like an agent that ended at once.
+// ctx bounds the pause and the agent's life as in the function Start.
 func (s *Supervisor) Start(ctx context.Context) (*Process, error) {
 	select {
 	case <-s.turn:
@@ -123,8 +122,8 @@ func (s *Supervisor) stop(ctx context.Context) error {
 	return s.last.Stop(ctx)
 }
 
-// pause counts a restart and waits before it. A wait that is broken off is no
-// restart.
+// pause counts a restart and waits before it. An interrupted wait does not
+// count.
 func (s *Supervisor) pause(ctx context.Context) error {
 	now := s.now()
 	for len(s.starts) > 0 && now.Sub(s.starts[0]) >= s.policy.Within {
@@ -153,8 +152,9 @@ func (s *Supervisor) pause(ctx context.Context) error {
 	return nil
 }
 
-// Reset forgets the past: the next start is made at once and counts as the
-// first. It is for a user who says so. While a start runs it waits.
+// Reset forgets earlier restarts: the next start happens at once and counts as
+// the first. It is for a user who asks for it. It waits for a start in
+// progress.
 func (s *Supervisor) Reset() {
 	<-s.turn
 	s.starts, s.began = nil, false
@@ -162,12 +162,11 @@ func (s *Supervisor) Reset() {
 }
 
 // Run keeps the agent running. It calls serve with each process, in turn; serve
-// talks to the agent and returns when it is done or the agent has ended. An
-// agent that has ended while serve returned an error is started again; after
-// anything else the agent is stopped and Run returns what serve did. Run fails
-// with the *RestartError when the restarts are used up, at once with a
-// *StartError, because a program that is missing stays missing, and with the
-// error of ctx.
+// talks to the agent and returns when it is done or the agent has ended. If the
+// agent has ended and serve returned an error, the agent is restarted.
+// Otherwise the agent is stopped and Run returns what serve did. Run fails with
+// the *RestartError when the restarts are used up, at once with a *StartError,
+// because a missing program stays missing, and with the error of ctx.
 func (s *Supervisor) Run(ctx context.Context, serve func(context.Context, *Process) error) error {
 	for {
 		p, err := s.Start(ctx)

@@ -86,7 +86,7 @@ func TestACrashLoopEndsAfterFourRestartsInThreeMinutes(t *testing.T) {
 	if !errors.As(err, &enough) || enough.Restarts != 4 || enough.Within != 3*time.Minute || !errors.As(err, &exit) || exit.Code != 4 {
 		t.Fatalf("%+v", err)
 	}
-	if text := err.Error(); !strings.Contains(text, "not started again after 4 restarts in 3m0s") || !strings.Contains(text, "broken") {
+	if text := err.Error(); !strings.Contains(text, "gave up after 4 restarts in 3m0s") || !strings.Contains(text, "broken") {
 		t.Error(text)
 	}
 	if fmt.Sprint(told) != "[1 2 3 4]" {

@@ -9,28 +9,28 @@ import (
 	"github.com/hermes-nvim/hermes/internal/envelope"
 )
 
-// maxAsked bounds the questions of an agent that are kept in mind.
+// maxAsked bounds the remembered questions of an agent.
 const maxAsked = 256
 
-// turns follows what goes to and comes from an agent, as far as it takes to end
-// its turns for a client that leaves in the middle of them.
+// turns follows the traffic of an agent, so that it can end the agent's turns
+// for a client that leaves in the middle of them.
 //
 // In version 1 the answer to a prompt ends the turn. In version 2 it begins the
 // work, and the agent reports the end.
 type turns struct {
-	busy func(bool) // told when the first turn begins and when the last one ends
+	busy func(bool) // called when the first turn begins and when the last one ends
 
 	mu       sync.Mutex
 	prompts  map[string]string   // the session of each prompt without an answer, by request id
 	sessions map[string]*work    // those at work
 	asked    map[string]question // those without an answer, by request id
-	idle     chan struct{}       // closed when no turn runs; made by leave
+	idle     chan struct{}       // closed when no turn runs; created by leave
 }
 
 // work is what one session does.
 type work struct {
 	prompts  int  // without an answer
-	reported bool // the agent has said since the last prompt whether it works
+	reported bool // the agent has reported since the last prompt whether it works
 	working  bool
 	ending   bool // it was cancelled after the last prompt
 }
@@ -46,7 +46,7 @@ func (t *turns) init(busy func(bool)) {
 	t.prompts, t.sessions, t.asked = map[string]string{}, map[string]*work{}, map[string]question{}
 }
 
-// sent is told of a message to the agent, before it is written.
+// sent is called with each message to the agent, before it is written.
 func (t *turns) sent(msg []byte) {
 	relevant := bytes.Contains(msg, []byte(`/prompt"`)) || bytes.Contains(msg, []byte(`/cancel"`))
 	t.mu.Lock()
@@ -79,7 +79,7 @@ func (t *turns) sent(msg []byte) {
 	}
 }
 
-// received is told of a message from the agent.
+// received is called with each message from the agent.
 func (t *turns) received(msg []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,8 +100,8 @@ func (t *turns) received(msg []byte) {
 	}
 }
 
-// telling reports whether a message may be one that received looks at. The rest,
-// which is nearly all, need not be parsed.
+// telling reports whether received may need a message. The rest, which is
+// nearly all of them, need not be parsed.
 func telling(msg []byte) bool {
 	for _, word := range []string{`"result"`, `"error"`, `/request_permission"`, `/create"`, `"state_update"`} {
 		if bytes.Contains(msg, []byte(word)) {
@@ -149,7 +149,7 @@ func (t *turns) reported(id string, params json.RawMessage) {
 	t.settle(id)
 }
 
-// settle forgets a session that is not at work any more.
+// settle forgets a session that no longer works.
 func (t *turns) settle(id string) {
 	if w := t.sessions[id]; w.prompts > 0 || w.working {
 		return
@@ -173,9 +173,9 @@ func (t *turns) running() bool {
 	return len(t.sessions) > 0
 }
 
-// leave returns what a client sends that leaves: a cancel for each turn that has
-// none yet, then the answers to open questions, which the protocol demands. idle is closed when
-// no turn runs any more; it is nil when none does now.
+// leave returns the messages of a departing client: a cancel for each turn that has none yet, then
+// the answers to open questions, which the protocol requires. idle is closed when no turn runs any
+// more; it is nil if none runs now.
 func (t *turns) leave() (msgs [][]byte, idle <-chan struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -201,8 +201,8 @@ func (t *turns) leave() (msgs [][]byte, idle <-chan struct{}) {
 	return msgs, t.idle
 }
 
-// farewell returns the answer of a client that has left to a request of the
-// agent, nil to anything else.
+// farewell returns a departed client's answer to a request of the agent, nil
+// for anything else.
 func farewell(msg []byte) []byte {
 	e, err := envelope.Parse(msg)
 	if err != nil || !e.IsRequest() {

@@ -1,7 +1,7 @@
-// Package preset knows agents by name: how each is started, installed and
-// logged in to, and in what it differs from what a client may expect. The
-// presets are data; users override them, and add others from their own file or
-// from an ACP agent registry.
+// Package preset knows agents by name: how to start, install and log in to
+// each, and how each differs from what a client may expect. The presets are
+// data. Users override them, and add others from their own file or from an ACP
+// agent registry.
 package preset
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
-// Preset says how an agent is started and what a client has to know about it.
+// Preset says how to start an agent and what a client has to know about it.
 type Preset struct {
 	Name    string   `json:"-"`
 	Title   string   `json:"title,omitempty"`
@@ -41,10 +41,11 @@ type Preset struct {
 	Quirks  Quirks `json:"quirks,omitzero"`
 }
 
-// Quirks is what a client has to do differently for an agent. What is right for
-// all agents is no quirk: to send no cancel while no turn runs, to give whole
-// shell lines to a shell, and to know models from before config options. Nil
-// stands for false, and for what a preset says where the user's file is over it.
+// Quirks says what a client has to do differently for an agent. Behaviour that
+// is right for all agents is not a quirk: to send no cancel while no turn runs,
+// to give whole shell lines to a shell, and to know models from before config
+// options. Nil means false; in the user's file it means whatever the preset
+// says.
 type Quirks struct {
 	// MissingFileEmpty: the agent creates a file only when reading it, before it
 	// exists, gives empty content in place of an error.
@@ -52,8 +53,8 @@ type Quirks struct {
 	// OneSession: the agent sends the updates of one session under the ids of
 	// all sessions of its process. Start a process for each session.
 	OneSession *bool `json:"one_session,omitempty"`
-	// IgnoresEOF: the agent does not exit when its standard input is closed; a
-	// signal does it, and there is no use in waiting before it.
+	// IgnoresEOF: the agent does not exit when its standard input is closed. It
+	// needs a signal, and waiting first is pointless.
 	IgnoresEOF *bool `json:"ignores_eof,omitempty"`
 }
 
@@ -75,14 +76,14 @@ func Builtin() *Set {
 	return s
 }
 
-// ErrUnknown is what Find reports for a name that no preset has.
+// ErrUnknown is the error of Find for a name that no preset has.
 var ErrUnknown = errors.New("unknown agent")
 
 // maxFile bounds a file of presets and a registry, in bytes.
 const maxFile = 8 << 20
 
-// Read reads presets, one JSON object with a member for each; file is for
-// messages. Members it does not know are refused: they are likely misspelt.
+// Read reads presets: one JSON object with a member for each. file is for
+// messages. Unknown members are refused, because they are probably misspelt.
 func Read(file string, r io.Reader) (*Set, error) {
 	data, err := readAll(r)
 	if err != nil {
@@ -95,7 +96,7 @@ func Read(file string, r io.Reader) (*Set, error) {
 		return nil, fmt.Errorf("%s: %w", file, place(data, err))
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("%s: something follows the object", file)
+		return nil, fmt.Errorf("%s: there is more text after the object", file)
 	}
 	for name, p := range s.byName {
 		p.Name = name
@@ -142,13 +143,13 @@ func (s *Set) index(file string) error {
 	s.aliases = map[string]string{}
 	for _, name := range s.Names() {
 		if name == "" || strings.ContainsAny(name, " \t\r\n/") {
-			return fmt.Errorf("%s: %q is no name for an agent", file, name)
+			return fmt.Errorf("%s: %q is not a valid name for an agent", file, name)
 		}
 		for _, alias := range s.byName[name].Aliases {
 			if other, taken := s.aliases[alias]; taken {
-				return fmt.Errorf("%s: %q is an alias of %s and of %s", file, alias, other, name)
+				return fmt.Errorf("%s: %q is an alias of both %s and %s", file, alias, other, name)
 			} else if _, taken := s.byName[alias]; taken {
-				return fmt.Errorf("%s: %q is an alias of %s and an agent of its own", file, alias, name)
+				return fmt.Errorf("%s: %q is both an alias of %s and an agent", file, alias, name)
 			}
 			s.aliases[alias] = name
 		}

@@ -121,10 +121,10 @@ func TestBadPresetsNameThePlace(t *testing.T) {
 		"{\n\"a\": {\"commnd\": \"x\"}}": `f: json: unknown field "commnd"`,
 		"{\n\"a\": {\"command\": 1}}":    "f: line 2: ",
 		"{\n\n,":                         "f: line 3: ",
-		`{} {}`:                          "f: something follows",
-		`{"a b": {}}`:                    `f: "a b" is no name`,
-		`{"a": {"aliases": ["x"]}, "b": {"aliases": ["x"]}}`: `f: "x" is an alias of a and of b`,
-		`{"a": {"aliases": ["b"]}, "b": {}}`:                 `f: "b" is an alias of a and an agent`,
+		`{} {}`:                          "f: there is more text",
+		`{"a b": {}}`:                    `f: "a b" is not a valid name`,
+		`{"a": {"aliases": ["x"]}, "b": {"aliases": ["x"]}}`: `f: "x" is an alias of both a and b`,
+		`{"a": {"aliases": ["b"]}, "b": {}}`:                 `f: "b" is both an alias of a and an agent`,
 		strings.Repeat(" ", maxFile+1):                       "f: more than",
 	} {
 		if _, err := Read("f", strings.NewReader(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -168,7 +168,7 @@ func TestARegistryBecomesPresets(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	text := fmt.Sprint(skipped)
-	for _, want := range []string{`agent 5 ("Bad/../Name"): the id needs`, `agent 6 ("nothing"): none of`, `agent 7 ("packed"): listed twice`} {
+	for _, want := range []string{`agent 5 ("Bad/../Name"): the id needs`, `agent 6 ("nothing"): it has no npx`, `agent 7 ("packed"): listed twice`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%s is not in %s", want, text)
 		}
@@ -227,7 +227,7 @@ func TestARegistryComesOverHTTPSOnly(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, _, err := LoadRegistry(t.Context(), plain.URL); err == nil || !strings.Contains(err.Error(), "only https and files") {
+	if _, _, err := LoadRegistry(t.Context(), plain.URL); err == nil || !strings.Contains(err.Error(), "only https URLs and files") {
 		t.Error(err)
 	}
 	if _, _, err := LoadRegistry(t.Context(), filepath.Join(t.TempDir(), "none")); !errors.Is(err, os.ErrNotExist) {

@@ -24,8 +24,8 @@ const (
 	shortWait = 100 * time.Millisecond // for an end of input to be noticed by an agent that does not
 )
 
-// registry is the format of a registry: https://github.com/agentclientprotocol/registry.
-// Members that say nothing about starting an agent are left out.
+// registry is the format of a registry: https://github.com/agentclientprotocol/registry. It leaves
+// out members that do not matter for starting an agent.
 type registry struct {
 	Version string  `json:"version"`
 	Agents  []entry `json:"agents"`
@@ -59,14 +59,14 @@ type binary struct {
 	Env     map[string]string `json:"env"`
 }
 
-// LoadRegistry reads a registry from a file or an https URL. Its agents are run
-// through npx or uvx, which install them, else from the PATH: nothing is
-// downloaded here but the registry itself. Agents that cannot be run on this
-// machine are left out and reported; the error is for a registry as a whole.
+// LoadRegistry reads a registry from a file or an https URL. Its agents run
+// through npx or uvx, which install them, or otherwise from the PATH: only the
+// registry itself is downloaded here. Agents that cannot run on this machine
+// are left out and reported; the error is about the registry as a whole.
 func LoadRegistry(ctx context.Context, from string) (set *Set, skipped []error, err error) {
 	if scheme, _, ok := strings.Cut(from, "://"); ok {
 		if scheme != "https" {
-			return nil, nil, fmt.Errorf("registry %s: only https and files are read, not %s", from, scheme)
+			return nil, nil, fmt.Errorf("registry %s: only https URLs and files can be read, not %s", from, scheme)
 		}
 		return fetch(ctx, from, &http.Client{Timeout: fetchTime})
 	}
@@ -164,7 +164,7 @@ func (e *entry) preset(goos, arch string) (Preset, error) {
 	case d.Binary != nil:
 		return p, fmt.Errorf("there is no build for %s", target)
 	default:
-		return p, errors.New("none of npx, uvx and binary says how to run it")
+		return p, errors.New("it has no npx, uvx or binary entry")
 	}
 	return p, nil
 }

@@ -1,8 +1,8 @@
-// Package redial keeps a client connected to a remote agent: when the
-// connection breaks it is made anew, and the sessions are taken up again.
+// Package redial keeps a client connected to an agent: when the connection
+// breaks it is re-established, and the sessions are resumed.
 //
-// The first connection settles the version of the protocol, the later ones keep
-// to it. See https://agentclientprotocol.com/protocol/session-setup.
+// The first connection settles the version of the protocol; later ones keep to
+// it. See https://agentclientprotocol.com/protocol/session-setup.
 package redial
 
 import (
@@ -23,28 +23,28 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// attempt is how long one may take to connect and initialize.
+// attempt is how long one attempt to connect and initialize may take.
 const attempt = 2 * time.Minute
 
-// Options says how to connect, and how hard to try again.
+// Options says how to connect, and how often to retry.
 type Options struct {
 	// Dial opens a transport to the agent.
 	Dial func(context.Context) (transport.Transport, error)
-	// Versions are the versions of the protocol to offer, one at least. The
-	// handler of the agreed one gets what the agent sends on every connection.
+	// Versions are the protocol versions to offer, at least one. The handler of
+	// the agreed one gets the agent's messages on every connection.
 	Versions []rpc.ClientVersion
 	// Conn configures every connection.
 	Conn rpc.Options
-	// Attempts is how often a broken connection is tried again: 10. Negative
-	// means never; the client then ends as the connection did.
+	// Attempts is how often a broken connection is retried; default 10. Negative
+	// means never: the client then ends as the connection did.
 	Attempts int
-	// Pause is the wait after the first failed attempt, 250 ms; it doubles up
-	// to LongestPause, 30 s. A random part spreads clients of one server. A
-	// connection that was made again and did not last for LongestPause is a
-	// failed attempt, too.
+	// Pause is the wait after the first failed attempt, 250 ms; it doubles up to
+	// LongestPause, 30 s. A random part spreads out the clients of one server. A
+	// re-established connection that did not last for LongestPause also counts as
+	// a failed attempt.
 	Pause, LongestPause time.Duration
-	// OnEvent is told what happens, one event at a time and in order; nothing
-	// goes on before it returns. It must not call the client.
+	// OnEvent is called with each event, one at a time and in order. Nothing
+	// continues until it returns. It must not call the client.
 	OnEvent func(Event)
 }
 
@@ -54,11 +54,11 @@ type EventKind uint8
 // The kinds of event, in the order of a reconnect.
 const (
 	Broken    EventKind = iota // the connection ended; Err says why
-	Failed                     // an attempt failed; Err says why, the next one comes after Wait
-	Replaying                  // the history of Session is about to come again from the start, so forget it
-	Restored                   // Session goes on
-	Lost                       // Session cannot be taken up; Err says why
-	Connected                  // calls go through again
+	Failed                     // an attempt failed; Err says why, and the next one follows after Wait
+	Replaying                  // the history of Session is about to be repeated from the start, so discard it
+	Restored                   // Session continues
+	Lost                       // Session cannot be resumed; Err says why
+	Connected                  // calls work again
 	GaveUp                     // the end; Err is a *GaveUpError
 )
 
@@ -66,7 +66,7 @@ var kinds = [...]string{"broken", "failed", "replaying", "restored", "lost", "co
 
 func (k EventKind) String() string { return kinds[k] }
 
-// Event tells what happened to a connection or one of its sessions.
+// Event says what happened to a connection or one of its sessions.
 type Event struct {
 	Kind    EventKind
 	Session acp.SessionID
@@ -75,7 +75,7 @@ type Event struct {
 	Answer  acp.Appender // of session/load or session/resume, when Restored
 }
 
-// GaveUpError is why a client ended that could not connect again.
+// GaveUpError ends a client that could not reconnect.
 type GaveUpError struct {
 	Attempts int
 	Err      error // of the last attempt
@@ -83,31 +83,31 @@ type GaveUpError struct {
 
 func (e *GaveUpError) Error() string {
 	if e.Attempts == 1 {
-		return "cannot connect again: " + e.Err.Error()
+		return "cannot reconnect: " + e.Err.Error()
 	}
-	return fmt.Sprintf("cannot connect again after %d attempts: %v", e.Attempts, e.Err)
+	return fmt.Sprintf("cannot reconnect after %d attempts: %v", e.Attempts, e.Err)
 }
 
 func (e *GaveUpError) Unwrap() error { return e.Err }
 
-// ErrCannotRestore is why a session is lost when the agent offers neither
+// ErrCannotRestore says that a session is lost because the agent offers neither
 // session/load nor session/resume.
 var ErrCannotRestore = errors.New("the agent can neither load nor resume sessions")
 
-// Client is a connection to an agent that is made again when it breaks. It
+// Client is a connection to an agent that is re-established when it breaks. It
 // implements acp.Caller and is safe for concurrent use.
 //
 // A call that waits for its answer when the connection breaks fails with a
 // *rpc.ClosedError: nobody knows whether the agent acted on it. Calls made
 // while there is no connection wait for the next one.
 //
-// A session with unfinished work is loaded when the agent can do that (in
-// version 2: resumed with a replay), because the updates that were missed come
-// again with the history; any other is resumed when the agent can, which repeats
-// nothing. What the old connection delivered is handled before either begins, so
-// no update is lost or mixed up as long as Replaying makes the receiver forget
-// what it had. Work is a prompt without an answer and, in version 2, what the
-// agent last reported of the session.
+// A session with unfinished work is loaded if the agent supports that (in
+// version 2: resumed with a replay), because the history repeats the missed
+// updates. Any other session is resumed if the agent supports that, which
+// repeats nothing. Everything that the old connection delivered is handled
+// before either begins. No update is lost or mixed up as long as the receiver
+// discards what it has on Replaying. Unfinished work is a prompt without an
+// answer and, in version 2, work that the agent last reported for the session.
 type Client struct {
 	opts   Options
 	ctx    context.Context
@@ -127,8 +127,7 @@ type Client struct {
 var _ acp.Caller = (*Client)(nil)
 
 // Connect connects for the first time. Errors are those of Dial and of the
-// initialize request, a *rpc.VersionError among them; nothing is tried again
-// yet.
+// initialize request, including *rpc.VersionError. It does not retry.
 func Connect(ctx context.Context, opts Options) (*Client, error) {
 	opts.Attempts = cmp.Or(opts.Attempts, 10)
 	opts.Pause = cmp.Or(opts.Pause, 250*time.Millisecond)
@@ -188,8 +187,8 @@ func (c *Client) use(conn *rpc.Conn, agent acp.Appender) {
 	c.changed = make(chan struct{})
 }
 
-// Agent returns the version of the protocol, and what the agent said of itself
-// on the current or last connection: an *InitializeResponse of that version.
+// Agent returns the protocol version, and how the agent described itself on the
+// current or last connection: an *InitializeResponse of that version.
 func (c *Client) Agent() (acp.Protocol, acp.Appender) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -199,8 +198,8 @@ func (c *Client) Agent() (acp.Protocol, acp.Appender) {
 // Done is closed when the client has ended: Close was called, or it gave up.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Err says why the client ended, a *GaveUpError or rpc.ErrClosed, or with
-// no attempts what Conn.Err says; nil before.
+// Err says why the client ended: a *GaveUpError, rpc.ErrClosed, or without
+// retries the error of Conn.Err. It is nil before.
 func (c *Client) Err() error { return context.Cause(c.ctx) }
 
 // Close ends the client and its connection.
@@ -210,7 +209,7 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// keep makes connections until the end.
+// keep re-establishes the connection until the client ends.
 func (c *Client) keep(conn *rpc.Conn) {
 	defer close(c.done)
 	var tried tries
@@ -242,7 +241,7 @@ func (c *Client) keep(conn *rpc.Conn) {
 	c.use(nil, nil)
 }
 
-// broke notes that there is no connection, and which sessions it cut short.
+// broke records that there is no connection, and which sessions were cut short.
 func (c *Client) broke() {
 	c.use(nil, nil)
 	c.mu.Lock()
@@ -259,7 +258,7 @@ type tries struct {
 	pause time.Duration // before the last one
 }
 
-// again connects again; nil when the client has ended.
+// again reconnects; nil when the client has ended.
 func (c *Client) again(tried *tries) *rpc.Conn {
 	for {
 		tried.count++
@@ -281,7 +280,7 @@ func (c *Client) again(tried *tries) *rpc.Conn {
 	}
 }
 
-// failed waits before the next attempt, false when there is none.
+// failed waits before the next attempt; false if there is none.
 func (c *Client) failed(tried *tries, err error) bool {
 	if tried.count >= c.opts.Attempts || permanent(err) {
 		gaveUp := &GaveUpError{Attempts: tried.count, Err: err}
@@ -302,8 +301,8 @@ func (c *Client) failed(tried *tries, err error) bool {
 	}
 }
 
-// permanent reports whether trying again is pointless: the agent refused, or a
-// server that will refuse the next time, too.
+// permanent reports whether retrying is pointless: the agent refused, or a
+// server that would refuse again.
 func permanent(err error) bool {
 	var refusal *acp.Error
 	var version *rpc.VersionError
@@ -312,7 +311,7 @@ func permanent(err error) bool {
 		errors.As(err, &version) || errors.As(err, &p) && p.Permanent()
 }
 
-// abilities are the ways an agent can take a session up again.
+// abilities are the ways in which an agent can resume a session.
 type abilities struct{ load, resume, replay bool }
 
 func abilitiesOf(agent acp.Appender) (can abilities) {
@@ -334,8 +333,7 @@ func abilitiesOf(agent acp.Appender) (can abilities) {
 	return can
 }
 
-// restore takes the sessions up again. An error means that the connection broke
-// once more.
+// restore resumes the sessions. An error means that the connection broke again.
 func (c *Client) restore(conn *rpc.Conn, agent acp.Appender) error {
 	c.mu.Lock()
 	sessions := maps.Clone(c.sessions)
@@ -409,8 +407,8 @@ func (c *Client) current(ctx context.Context, method string) (*rpc.Conn, error) 
 	}
 }
 
-// Call implements acp.Caller. Beside the errors of rpc.Conn.Call it returns
-// a *rpc.ClosedError with the cause *GaveUpError.
+// Call implements acp.Caller. Besides the errors of rpc.Conn.Call it returns a
+// *rpc.ClosedError with the cause *GaveUpError.
 func (c *Client) Call(ctx context.Context, method string, params acp.Appender, result json.Unmarshaler) error {
 	conn, err := c.current(ctx, method)
 	if err != nil {

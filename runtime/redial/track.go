@@ -10,12 +10,12 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-// session is what it takes to take one up again. It works on the text of the
-// messages, which serves every version of the protocol.
+// session is what is needed to resume a session. It works on the text of the
+// messages, which is the same for every version of the protocol.
 type session struct {
 	setup   acp.Extra // what the params of session/load and session/resume share
 	turns   int       // prompts without an answer
-	working bool      // what the agent last reported (version 2)
+	working bool      // whether the agent last reported work (version 2)
 	reports int       // how often it did
 	cut     bool      // the connection broke while there was work
 }
@@ -24,7 +24,7 @@ type session struct {
 // was answered.
 const maxEarly = 64
 
-// begin notes a call that is about sessions; finish notes how it went.
+// begin records a call about sessions; finish records its outcome.
 func (c *Client) begin(method string, params acp.Appender) (finish func(json.Unmarshaler, error)) {
 	switch method {
 	case acp.MethodSessionPrompt:
@@ -41,8 +41,8 @@ func (c *Client) begin(method string, params acp.Appender) (finish func(json.Unm
 	return func(json.Unmarshaler, error) {}
 }
 
-// beginTurn counts a prompt. In version 2 its answer is the beginning of the
-// work, not the end, unless the agent has reported otherwise meanwhile.
+// beginTurn counts a prompt. In version 2 its answer begins the work rather
+// than ending it, unless the agent has reported otherwise meanwhile.
 func (c *Client) beginTurn(id acp.SessionID) (finish func(json.Unmarshaler, error)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +90,7 @@ func (c *Client) beginSession(method string, params acp.Appender) (finish func(j
 	}
 }
 
-// setup returns what is needed of the params that opened a session.
+// setup returns the needed part of the params that opened a session.
 func setup(params acp.Appender) acp.Extra {
 	kept := acp.Extra(`{}`)
 	if params == nil {
@@ -117,7 +117,7 @@ func sessionOf(v acp.Appender) acp.SessionID {
 	return acp.SessionID(acp.Raw(v.AppendJSON(nil)).Session())
 }
 
-// watch hears what the sessions of version 2 report of their work.
+// watch follows what the sessions of version 2 report about their work.
 type watch struct {
 	acp.Handler
 	client *Client
@@ -131,7 +131,7 @@ func (w watch) HandleNotification(ctx context.Context, method string, params jso
 	return w.Handler.HandleNotification(ctx, method, params)
 }
 
-// report notes whether a session works, be it in the background.
+// report records whether a session works, even in the background.
 func (c *Client) report(params json.RawMessage) {
 	var p struct {
 		SessionID acp.SessionID `json:"sessionId"`
@@ -142,7 +142,7 @@ func (c *Client) report(params json.RawMessage) {
 		} `json:"update"`
 	}
 	if json.Unmarshal(params, &p) != nil || p.Update.SessionUpdate != "state_update" {
-		return // the handler finds fault with it
+		return // the handler reports it
 	}
 	working := p.Update.State != "idle" || len(p.Update.Background) > 0
 	c.mu.Lock()

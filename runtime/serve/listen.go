@@ -10,7 +10,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
 
-// Endpoint is the path that is served over HTTP unless the address has one.
+// Endpoint is the path of the HTTP service if the address has none.
 const Endpoint = "/acp"
 
 // Listen opens an address:
@@ -19,9 +19,9 @@ const Endpoint = "/acp"
 //	tcp:HOST:PORT            lines, after a handshake with the token
 //	http://HOST:PORT[/PATH]  streamable HTTP, and WebSocket on the same path
 //
-// https is http with a certificate. Port 0 takes a free one. encrypted says
-// that there is one; without it HOST must be this machine unless insecure is
-// set, which is for a proxy in front that ends TLS.
+// https is http with a certificate; encrypted says that there is one. Without
+// it HOST must be this machine unless insecure is set, which is for use behind
+// a proxy that terminates TLS. Port 0 takes a free port.
 func Listen(address string, encrypted, insecure bool) (*Listener, error) {
 	scheme, rest, _ := strings.Cut(address, ":")
 	switch scheme {
@@ -70,7 +70,7 @@ func Listen(address string, encrypted, insecure bool) (*Listener, error) {
 	return &Listener{Listener: l, http: true, path: u.Path, url: u.String()}, nil
 }
 
-// named is the address asked for with the port that l got.
+// named is the requested address with the port that l got.
 func named(address string, l net.Listener) string {
 	host, _, err := net.SplitHostPort(strings.TrimPrefix(address, "//"))
 	_, port, err2 := net.SplitHostPort(l.Addr().String())

@@ -1,6 +1,6 @@
-// Package serve puts an agent that speaks over stdin and stdout behind remote
-// transports: one process for each connection, started when a client that may
-// connect sends its first message, and stopped when the connection ends.
+// Package serve puts an agent that talks over stdin and stdout behind remote
+// transports. Each connection has one process. It starts when an authorized
+// client sends its first message, and stops when the connection ends.
 package serve
 
 import (
@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	// stall is how long either side of a connection may not read.
+	// stall is how long either side of a connection may go without reading.
 	stall = time.Minute
-	// shutdown is how long connections have to end in order.
+	// shutdown is how long connections may take to end cleanly.
 	shutdown = 10 * time.Second
 )
 
@@ -33,17 +33,17 @@ const (
 type Server struct {
 	// Command starts the agent.
 	Command launch.Command
-	// Guard says who may connect over HTTP; its token is that of TCP, too.
-	// Sockets need none, they are for one user.
+	// Guard says who may connect over HTTP. Its token also applies to TCP.
+	// Sockets need none, because they are for one user.
 	Guard access.Guard
 	// TLS, when set, encrypts TCP and HTTP.
 	TLS *tls.Config
-	// MaxConnections bounds the agents that run at the same time: 64.
+	// MaxConnections bounds the agents that run at the same time; default 64.
 	MaxConnections int
-	// Idle ends a connection on which nothing passes for so long. 0: never.
+	// Idle ends a connection after this long without traffic. 0: never.
 	Idle time.Duration
-	// Logger gets connections and what was refused, and what agents say on
-	// standard error; nil: nothing is logged.
+	// Logger gets connections, refusals, and the agents' standard error; nil:
+	// nothing is logged.
 	Logger *slog.Logger
 
 	mu      sync.Mutex
@@ -53,9 +53,9 @@ type Server struct {
 	running sync.WaitGroup
 }
 
-// Serve answers on listeners until ctx ends, which is no error, or one of them
-// fails. It closes them and returns when every agent has been stopped. It is
-// called once.
+// Serve accepts connections on listeners until ctx ends, which is not an error,
+// or one of them fails. It closes them and returns when every agent has
+// stopped. Call it once.
 func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 	if s.Logger == nil {
 		s.Logger = slog.New(slog.DiscardHandler)
@@ -69,7 +69,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...*Listener) error {
 			if err != nil {
 				err = fmt.Errorf("%s: %w", l, err)
 			}
-			cancel() // one that fails ends the others
+			cancel() // a failed one ends the others
 			errs <- err
 		}()
 	}
@@ -97,10 +97,10 @@ func (s *Server) admit() (release func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if limit := cmp.Or(s.MaxConnections, 64); s.open >= limit {
-		return nil, fmt.Errorf("too many connections, at most %d are served", limit)
+		return nil, fmt.Errorf("too many connections: the limit is %d", limit)
 	}
 	if s.closing {
-		return nil, errors.New("the server shuts down")
+		return nil, errors.New("the server is shutting down")
 	}
 	s.open++
 	s.running.Add(1)
@@ -133,12 +133,12 @@ func (s *Server) handle(ctx context.Context, client transport.Transport) {
 	log.Info("disconnected", "after", time.Since(began).Round(time.Millisecond), "why", why(err))
 }
 
-// why puts the end of a connection into words.
+// why says in words how a connection ended.
 func why(err error) string {
 	var end *transport.PipeEnd
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "the server shuts down"
+		return "the server is shutting down"
 	case !errors.As(err, &end):
 		return err.Error()
 	case !end.First:
@@ -149,7 +149,7 @@ func why(err error) string {
 	return "client: " + end.Err.Error()
 }
 
-// refuse answers the first message of a client with the reason there is no
+// refuse answers the first message of a client with the reason why there is no
 // agent.
 func refuse(client transport.Transport, reason error) {
 	late := time.AfterFunc(shutdown, func() { client.Close() })
@@ -163,7 +163,7 @@ func refuse(client transport.Transport, reason error) {
 	}
 }
 
-// messages is the transport of an agent without the lines that are no messages,
+// messages is the transport of an agent without lines that are not messages,
 // such as banners.
 type messages struct {
 	transport.Transport

@@ -201,7 +201,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	d := rpc.NewConn(second, nil, rpc.Options{})
 	defer d.Close()
 	var full *httpstream.StatusError
-	if _, err := (acp.Agent{Conn: d}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); !errors.As(err, &full) || full.Status != 503 || !strings.Contains(full.Body, "at most 1") {
+	if _, err := (acp.Agent{Conn: d}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); !errors.As(err, &full) || full.Status != 503 || !strings.Contains(full.Body, "the limit is 1") {
 		t.Error(err)
 	}
 	var refused *websocket.StatusError

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// batchSyntax refuses arguments that are more than text to a batch file. Windows
-// gives the whole command line of one to cmd.exe, which reads it again by rules
-// of its own: there an argument can be another command, whatever it is quoted
-// with. Windows ignores points and spaces at the end of a file name.
+// batchSyntax refuses arguments that a batch file would not treat as plain
+// text. Windows gives the whole command line of a batch file to cmd.exe, which
+// parses it again by rules of its own: there an argument can be another
+// command, however it is quoted. Windows ignores points and spaces at the end
+// of a file name.
 func batchSyntax(c *Command) error {
 	switch strings.ToLower(filepath.Ext(strings.TrimRight(c.Path, ". "))) {
 	case ".bat", ".cmd":

@@ -19,9 +19,9 @@ import (
 type ShellPolicy int
 
 const (
-	// ShellForLines runs a command without arguments through a shell when it
-	// is no executable and contains a space or shell syntax: some agents send
-	// a whole shell line. With arguments there is never a shell.
+	// ShellForLines runs a command without arguments through a shell if it is not
+	// an executable and contains a space or shell syntax, because some agents
+	// send a whole shell line. With arguments there is never a shell.
 	ShellForLines ShellPolicy = iota
 	// ShellNever runs only argument vectors.
 	ShellNever
@@ -40,8 +40,8 @@ type Command struct {
 	environ []string
 }
 
-// String returns the argument vector, quoted such that every argument can be
-// told from the next and nothing is invisible.
+// String returns the argument vector, quoted so that the arguments are distinct
+// and nothing is invisible.
 func (c *Command) String() string {
 	words := make([]string, len(c.Argv))
 	for i, arg := range c.Argv {
@@ -50,8 +50,8 @@ func (c *Command) String() string {
 	return strings.Join(words, " ")
 }
 
-// quote quotes like a shell when that is enough, and with escapes when the word
-// contains something that does not show.
+// quote quotes like a shell if that is enough, and with escapes if the word
+// contains invisible characters.
 func quote(word string) string {
 	plainWord := word != ""
 	for _, r := range word {
@@ -72,8 +72,8 @@ func quote(word string) string {
 // maxShown bounds a text of the agent in an error, in bytes.
 const maxShown = 200
 
-// brief quotes a text of the agent for an error, short enough that the reason
-// behind it is still read.
+// brief quotes a text of the agent for an error, short enough for the reason
+// behind it to be read.
 func brief(word string) string {
 	return shorten(quote(word))
 }
@@ -85,7 +85,7 @@ func shorten(s string) string {
 	return strings.ToValidUTF8(s[:maxShown], "") + "…"
 }
 
-// Command works out what a request runs, without starting anything.
+// Command determines what a request would run, without starting anything.
 func (m *Manager) Command(req Request) (*Command, error) {
 	if err := check(req); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (m *Manager) dir(dir string) (string, error) {
 
 // lookPath finds the executable with the PATH that the command will have. An
 // entry of PATH that is not absolute would depend on the working directory,
-// which an agent can write to, and is passed over.
+// which an agent can write to, so it is skipped.
 func lookPath(name string, c *Command) (string, error) {
 	if strings.ContainsRune(name, '/') || filepath.IsAbs(name) {
 		path := name
@@ -192,7 +192,8 @@ func executable(path, name string) error {
 	return nil
 }
 
-// plain strips the operation and the name, which the caller says better.
+// plain strips the operation and the name, which the caller adds in its own
+// words.
 func plain(err error) error {
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -9,10 +9,10 @@ import (
 	"github.com/hermes-nvim/hermes/internal/process"
 )
 
-// hooks make programs load or run something else, which users do not see in the
+// hooks make programs load or run other code, which users do not see in the
 // command that they approve. An agent may not set them. Others, such as HOME or
 // PAGER, can do the same but have everyday uses: they are shown with the
-// command, and package permission has no rule allow them unless it names them.
+// command, and in package permission no rule allows them unless it names them.
 var hooks = []string{
 	"PATH", "IFS", "ENV", "BASH_*", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "PS4", "ZDOTDIR", "FPATH", "CDPATH",
 	"LD_*", "DYLD_*", "GLIBC_TUNABLES", "GCONV_PATH", "LOCPATH", "NLSPATH", "HOSTALIASES",
@@ -60,10 +60,10 @@ func (m *Manager) environ(c *Command) []string {
 	if m.opts.PTY != nil && process.Lookup(env, "TERM") == "" {
 		env = append(env, "TERM=xterm-256color")
 	}
-	return append(env, c.Env...) // the last one of a name counts
+	return append(env, c.Env...) // the last value of a name counts
 }
 
-// isHook is strict about case nowhere, because some systems are not.
+// isHook ignores case everywhere, because some systems do.
 func isHook(name string) bool {
 	name = strings.ToUpper(name)
 	return slices.ContainsFunc(hooks, func(p string) bool {

@@ -42,9 +42,9 @@ var (
 
 // Options are settings of a Manager. The zero value is the safe default.
 type Options struct {
-	// Workspace holds the roots a working directory must lie in; its first
-	// root is the directory of commands that name none. Without it any
-	// directory will do.
+	// Workspace has the roots that must contain a working directory; its first
+	// root is the directory of commands that name none. Without it any directory
+	// is allowed.
 	Workspace *files.Workspace
 	// Env lists variables that commands inherit besides the harmless ones
 	// (PATH, HOME, LANG and the like). A name may end in *.
@@ -60,14 +60,14 @@ type Options struct {
 	// MaxTerminals bounds the terminals not yet released; 0 means
 	// DefaultMaxTerminals.
 	MaxTerminals int
-	// Keeper is launch.Command's: with it commands end whatever process group or
-	// session they have moved to, also when this process is killed.
+	// Keeper is that of launch.Command: with it commands end whatever process
+	// group or session they have moved to, even when this process is killed.
 	Keeper []string
 	// PTY gives commands a pseudo terminal of this size instead of pipes.
 	PTY *Size
-	// OnData receives output as it arrives, cut between characters. A slow
-	// OnData never holds up the command: what it misses is counted in skipped,
-	// the bytes left out right before text.
+	// OnData receives output as it arrives, cut between characters. A slow OnData
+	// never delays the command: skipped counts the bytes left out right before
+	// text.
 	OnData func(id acp.TerminalID, text string, skipped int)
 	// OnExit is called once for each terminal, after the OnData calls with the
 	// output of the command. Background children may cause more OnData calls.
@@ -87,7 +87,7 @@ type Request struct {
 	OutputLimit acp.Opt[uint64] // bytes kept
 }
 
-// Status tells how a command ended.
+// Status says how a command ended.
 type Status struct {
 	Code   int    // exit code; -1 when a signal ended the command
 	Signal string // name of that signal, such as SIGKILL
@@ -219,7 +219,7 @@ func (m *Manager) Output(id acp.TerminalID) (text string, truncated bool, status
 }
 
 // Wait returns how the command ended, once it has. Any number of callers may
-// wait; a release does not disturb them, it ends the command.
+// wait. A release does not disturb them; it ends the command.
 func (m *Manager) Wait(ctx context.Context, id acp.TerminalID) (Status, error) {
 	t, err := m.find("terminal/wait_for_exit", id)
 	if err != nil {
@@ -266,9 +266,9 @@ func (m *Manager) Release(id acp.TerminalID) error {
 	return nil
 }
 
-// Close releases all terminals and waits until their commands are gone. It gives
-// up with an error after CloseTimeout, which takes a process stuck in the kernel
-// or a callback that does not return. Calls after Close fail.
+// Close releases all terminals and waits until their commands are gone. It
+// gives up with an error after CloseTimeout, which happens only if a process is
+// stuck in the kernel or a callback does not return. Calls after Close fail.
 func (m *Manager) Close() error {
 	m.cancel()
 	m.mu.Lock()

@@ -13,13 +13,13 @@ const batchFiles = true
 
 func mayRun(fs.FileMode) bool { return true }
 
-// unread cannot be told of a pipe without taking from it.
+// unread cannot find out without reading from the pipe.
 func unread(*os.File) bool { return false }
 
 func shellArgv(line string) []string { return []string{"cmd.exe", "/d", "/s", "/c", line} }
 
-// toShell hands a line to the shell as it is. cmd.exe takes off the outer quotes
-// and nothing else; it does not know the escapes of argument vectors.
+// toShell hands a line to the shell as it is. cmd.exe only removes the outer
+// quotes; it does not know the escapes of argument vectors.
 func toShell(cmd *exec.Cmd, argv []string) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{CmdLine: `cmd.exe /d /s /c "` + argv[len(argv)-1] + `"`}
 	cmd.Args = nil

@@ -19,7 +19,7 @@ const KillGrace = 2 * time.Second
 
 const (
 	pipeGrace  = 200 * time.Millisecond // for output after the end of the command
-	pipeTries  = 50                     // times that, while there is some
+	pipeTries  = 50                     // times that, while there is more
 	maxPending = 256 << 10              // bytes that OnData may be behind
 )
 
@@ -28,7 +28,7 @@ const (
 type term struct {
 	m    *Manager
 	id   acp.TerminalID
-	in   *os.File // our end of the pipe or pseudo terminal
+	in   *os.File // this side's end of the pipe or pseudo terminal
 	done chan struct{}
 	eof  chan struct{}
 	gone chan struct{} // shut has finished
@@ -125,8 +125,8 @@ func (t *term) drain() {
 	}
 }
 
-// read ends at the end of the output, which is when the last process that holds
-// the pipe ends, or when shut closes our end.
+// read returns at the end of the output: when the last process that holds the
+// pipe ends, or when shut closes this side's end.
 func (t *term) read() {
 	buf := make([]byte, 32<<10)
 	for {
@@ -207,8 +207,8 @@ func (t *term) output() (text string, truncated bool, status *Status) {
 	return text, truncated, status
 }
 
-// kill ends the process group and returns once it is gone, or when it outlives
-// KILL, which only a process stuck in the kernel does.
+// kill ends the process group. It returns once the group is gone, or if it
+// outlives KILL, which only a process stuck in the kernel does.
 func (t *term) kill() {
 	t.group.End(KillGrace)
 	select {

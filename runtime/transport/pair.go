@@ -5,13 +5,13 @@ import (
 	"sync"
 )
 
-// pairBytes bounds what one end of a Pair may have written and the other not
-// yet read; a single larger message passes when nothing else waits.
+// pairBytes bounds the bytes that one end of a Pair has written and the other
+// has not yet read. A single larger message passes if nothing else waits.
 const pairBytes = 1 << 20
 
 // Pair returns the two ends of a connection in memory. Writes block while the
-// other end does not read, as those to a pipe do. Closing one end lets the
-// other read what was written and then io.EOF.
+// other end does not read, as with a pipe. After one end closes, the other
+// reads what was written and then io.EOF.
 func Pair() (Transport, Transport) {
 	a, b := newQueue(), newQueue()
 	return &pairEnd{in: a, out: b}, &pairEnd{in: b, out: a}
@@ -37,7 +37,7 @@ func (p *pairEnd) Close() error {
 	return nil
 }
 
-// queue is one direction: messages in one buffer, their sizes beside it.
+// queue is one direction: the messages in one buffer, and their sizes.
 type queue struct {
 	mu       sync.Mutex
 	readable sync.Cond

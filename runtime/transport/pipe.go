@@ -11,8 +11,8 @@ import (
 
 // PipeEnd says which end of a Pipe ended it.
 type PipeEnd struct {
-	First bool  // the first transport, else the second
-	Err   error // what its Read or Write said; io.EOF is a clean end
+	First bool  // the first transport, otherwise the second
+	Err   error // the error of its Read or Write; io.EOF is a clean end
 }
 
 func (e *PipeEnd) Error() string {
@@ -29,21 +29,21 @@ func (e *PipeEnd) Unwrap() error { return e.Err }
 type PipeLimits struct {
 	// Stall is how long one write may take.
 	Stall time.Duration
-	// Idle is how long nothing may pass in either direction.
+	// Idle is how long a Pipe may go without a message in either direction.
 	Idle time.Duration
 }
 
-// Errors a Pipe ends with beside those of its ends and of its context.
+// Errors that end a Pipe, besides those of its ends and of its context.
 var (
 	ErrStalled = errors.New("the other end does not read")
 	ErrIdle    = errors.New("idle for too long")
 )
 
 // Pipe copies whole messages between a and b as they are, in both directions,
-// until one of them ends, ctx ends or a limit is reached. What was read is
-// written before that, an end that does not read holds up the other, and both
-// are closed when Pipe returns. The error is never nil: a *PipeEnd, or what
-// ended ctx.
+// until one of them ends, ctx ends or a limit is reached. Messages already read
+// are written first. An end that does not read blocks the other. Both are
+// closed when Pipe returns. The error is never nil: a *PipeEnd, or the cause
+// that ended ctx.
 func Pipe(ctx context.Context, a, b Transport, limits PipeLimits) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -16,7 +16,7 @@ const (
 	lineGiveUp = 16        // times the limit: a line this long ends the stream
 )
 
-// Stream is a Transport over a byte stream, one message a line.
+// Stream is a Transport over a byte stream, one message per line.
 //
 // Lines may end in CR LF and start with a byte order mark; blank lines are
 // skipped. Memory stays bounded whatever the peer sends: a line above
@@ -112,7 +112,7 @@ func (s *Stream) Read(buf []byte) ([]byte, error) {
 
 // grow makes room for n more bytes. It grows in large steps, where append would
 // leave several times the size of a large buffer to be collected. Memory that
-// was asked for and is not written to costs nothing.
+// is allocated but not written to costs nothing.
 func grow(b []byte, n, limit int) []byte {
 	if len(b)+n <= cap(b) {
 		return b

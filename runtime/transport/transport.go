@@ -1,5 +1,5 @@
 // Package transport carries whole JSON-RPC messages between two ends: over a
-// byte stream with one message a line (the protocol's stdio transport), over
+// byte stream with one message per line (the protocol's stdio transport), over
 // the standard streams of this process, and in memory for tests.
 //
 // See https://agentclientprotocol.com/protocol/transports.
@@ -10,9 +10,9 @@ import (
 	"fmt"
 )
 
-// DefaultMaxMessage is the largest message a transport accepts unless it is
-// told otherwise, in bytes. It holds a text file of 64 MiB: line ends, quotes
-// and backslashes take two bytes in JSON, other control characters six.
+// DefaultMaxMessage is the largest message that a transport accepts by default,
+// in bytes. It holds a text file of 64 MiB: line ends, quotes and backslashes
+// take two bytes in JSON, other control characters six.
 const DefaultMaxMessage = 160 << 20
 
 // ErrClosed is returned by Read and Write after Close.
@@ -23,7 +23,7 @@ var ErrClosed = errors.New("transport closed")
 // Close may be called at any time, more than once, and unblocks both.
 type Transport interface {
 	// Read returns the next message, appended to buf[:0]. A message above the
-	// limit is skipped and reported as *TooLargeError; reading goes on with the
+	// limit is skipped and reported as *TooLargeError; reading continues with the
 	// next call. Any other error is final; it may come with an unfinished last
 	// message. A clean end is io.EOF.
 	Read(buf []byte) ([]byte, error)
@@ -32,8 +32,8 @@ type Transport interface {
 	Close() error
 }
 
-// BatchWriter is implemented by transports that send several messages at less
-// cost than one after the other.
+// BatchWriter is implemented by transports that can send several messages more
+// cheaply than one after the other.
 type BatchWriter interface {
 	// WriteBatch sends msgs in order, as Write would.
 	WriteBatch(msgs [][]byte) error
@@ -45,8 +45,9 @@ type Limiter interface {
 	SetMaxMessage(n int)
 }
 
-// Progress is implemented by transports that can tell a slow peer from one that
-// stopped in the middle of a message. Its methods may be called at any time.
+// Progress is implemented by transports that can distinguish a slow peer from
+// one that stopped in the middle of a message. Its methods may be called at any
+// time.
 type Progress interface {
 	// Received returns a number that changes whenever input arrives, and
 	// whether the input so far ends inside a message.

@@ -11,7 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// event is one line of the format json, but for updates: see updateEvent.
+// event is one line of the format json, except for updates: see updateEvent.
 type event struct {
 	Event      string          `json:"event"` // session, permission, stderr, end
 	SessionID  acp.SessionID   `json:"sessionId,omitempty"`

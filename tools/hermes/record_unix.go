@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// forwarded are the signals that go on to the agent.
+// forwarded are the signals that are passed on to the agent.
 var forwarded = []os.Signal{
 	syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2,
 }

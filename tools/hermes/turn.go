@@ -201,7 +201,7 @@ func (t *turn) talk(ctx context.Context) (acp.StopReason, error) {
 	return resp.StopReason, nil
 }
 
-// open starts a session or goes on with the one that was named.
+// open starts a session or continues the one that was named.
 func (t *turn) open(ctx context.Context, init *acp.InitializeResponse) (acp.SessionID, *offer, error) {
 	id := acp.SessionID(t.job.session)
 	can := init.AgentCapabilities
@@ -352,7 +352,8 @@ func (t *turn) Capabilities() *acp.ClientCapabilities {
 	return c
 }
 
-// ask answers what no rule does: with all everything is allowed, else nothing.
+// ask answers what no rule does: with --approve all everything is allowed,
+// otherwise nothing.
 func (t *turn) ask(_ context.Context, req *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 	if t.approve != "all" {
 		if id, ok := permission.Select(req.Options, permission.Deny); ok {

@@ -8,7 +8,7 @@
 //	specupdate -report OLD [NEW]  only write the report between two versions
 //
 // An update writes docs/spec-changes/OLD-to-NEW.md. For a report, a version may
-// also be LABEL=DIR, a folder of schemas that is no package.
+// also be LABEL=DIR, a folder of schemas that is not a package.
 //
 // It verifies before it writes: every schema is there, every keyword is known,
 // both passes of the loader agree, every shape lowers. On any error the tree

@@ -94,7 +94,7 @@ func readPackage(where string, read func(name string) ([]byte, error)) (*specPac
 	return p, nil
 }
 
-// readFolder takes schemas that are no package.
+// readFolder takes schemas that are not in a package.
 func readFolder(label, dir string) (*specPackage, error) {
 	if !labelPattern.MatchString(label) {
 		return nil, fmt.Errorf("%s=%s: the label becomes part of a file name: want letters, digits, dots and hyphens", label, dir)

@@ -20,7 +20,7 @@ var (
 	patchMember = regexp.MustCompile(`(?i)set\s+to\s+null\s+to\s+clear|omi(tted|ssion)\s+(leaves|means\s+(no\s+change|unchanged))`)
 	// Said of an enum value.
 	defaultValue = regexp.MustCompile(`(?i)\(default\)|\bthis is the default\.`)
-	// A link to a page of the specification, but for that about _meta.
+	// A link to a page of the specification, except the one about _meta.
 	pageLink = regexp.MustCompile(`https://agentclientprotocol\.com/((?:protocol|rfds)/[a-z0-9/#_-]+)`)
 )
 
@@ -34,7 +34,7 @@ func threeStates(d *schema.Document) []string {
 		if props == nil {
 			continue
 		}
-		// A request is no state that could be patched.
+		// A request is not state that could be patched.
 		whole := patchDefinition.MatchString(def.Get("description").Text()) && !def.Has("x-method")
 		for _, k := range props.Keys {
 			m := props.Obj[k]

@@ -12,7 +12,7 @@ import (
 )
 
 // replace writes files below root and returns the names of those that were not
-// the same already. Everything is written beside its place first; when a step
+// the same already. Everything is first written next to its place; when a step
 // fails, what was moved is put back.
 func replace(root string, files map[string][]byte) (changed []string, err error) {
 	before := map[string][]byte{} // nil: did not exist

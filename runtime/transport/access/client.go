@@ -25,7 +25,7 @@ type Client struct {
 	Token Token
 	// Header holds further headers of every request.
 	Header http.Header
-	// TLS is for certificates of one's own; nil means the system's.
+	// TLS is for custom certificates; nil means the system's.
 	TLS *tls.Config
 	// Jar keeps cookies across connections, which load balancers use to find
 	// the same machine again. Nil: cookies last as long as the connection.
@@ -44,7 +44,7 @@ func (e *RedirectError) Error() string {
 func (e *RedirectError) Permanent() bool { return true }
 
 // PlainError reports a URL that would send the token and the conversation
-// readable over a network.
+// unencrypted over a network.
 type PlainError struct{ URL string }
 
 func (e *PlainError) Error() string {
@@ -54,8 +54,8 @@ func (e *PlainError) Error() string {
 // Permanent reports that trying again is pointless.
 func (e *PlainError) Permanent() bool { return true }
 
-// Permanent reports whether a status will be the answer to the same request
-// again: what is wrong is the client, not the moment.
+// Permanent reports whether a retry of the same request would get the same
+// status, because the fault is the client's.
 func Permanent(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed,
@@ -83,7 +83,7 @@ func Parse(text string) (*url.URL, error) {
 	}
 	switch {
 	case u.User != nil:
-		return nil, fmt.Errorf("%s: credentials do not belong into the URL (use a token)", u.Redacted())
+		return nil, fmt.Errorf("%s: credentials do not belong in the URL (use a token)", u.Redacted())
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("%s: no host", text)
 	case u.Scheme == "http" && !Loopback(u.Hostname()):
@@ -93,8 +93,8 @@ func Parse(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// HTTP returns an http.Client that keeps to the rules above. Its transport is
-// its own; close its idle connections when done.
+// HTTP returns an http.Client that follows the rules above. It has its own
+// transport; close its idle connections when done.
 func (c *Client) HTTP() *http.Client {
 	jar := c.Jar
 	if jar == nil {

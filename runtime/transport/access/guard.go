@@ -8,7 +8,7 @@ import (
 )
 
 // Guard decides which HTTP requests a server answers. The zero value answers
-// none, for want of a token.
+// none, because it has no token.
 //
 // The Host header must name this machine (localhost or a loopback address) or
 // be in Hosts, which keeps out web pages that rebind a name to this machine. A
@@ -17,13 +17,13 @@ import (
 // "Authorization: Bearer TOKEN".
 type Guard struct {
 	Token Token
-	// Hosts are further names the server goes by, with a port or for any.
+	// Hosts are further names of the server, with a port or for any port.
 	Hosts []string
 	// Origins are those of allowed web pages, such as "https://app.example.com".
 	Origins []string
 }
 
-// Refusal says why a request is not answered, and with which status.
+// Refusal says why a request is refused, and with which status.
 type Refusal struct {
 	Status int
 	Reason string
@@ -93,15 +93,15 @@ func (g *Guard) allows(origin string) bool {
 	return false
 }
 
-// What pages of allowed origins may send and see.
+// The headers that pages of allowed origins may send and see.
 const (
 	corsMethods = "GET, POST, DELETE"
 	corsRequest = "Authorization, Content-Type, Acp-Connection-Id, Acp-Session-Id, Last-Event-ID"
 	corsAnswer  = "Acp-Connection-Id"
 )
 
-// Wrap returns h behind the guard: refusals are written and told to refused,
-// which may be nil; pages of allowed origins get the CORS headers they need.
+// Wrap returns h behind the guard. Refusals are written and passed to refused,
+// which may be nil. Pages of allowed origins get the CORS headers they need.
 func (g *Guard) Wrap(h http.Handler, refused func(*http.Request, *Refusal)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		refusal := g.Check(r)

@@ -18,12 +18,12 @@ import (
 
 const (
 	tokenBytes = 32   // of a token made here: 256 bits
-	minToken   = 32   // characters of a token somebody else made
+	minToken   = 32   // characters of a token made elsewhere
 	maxToken   = 1024 // characters
 )
 
 // Token is the secret that clients of a server share with it. It prints as
-// "[token]"; Reveal returns the text. The zero value is no token and equal to
+// "[token]"; Reveal returns the text. The zero value is not a token and equals
 // nothing.
 type Token struct{ text string }
 
@@ -43,7 +43,7 @@ func ParseToken(s string) (Token, error) {
 	case len(s) > maxToken:
 		return Token{}, fmt.Errorf("token: longer than %d characters", maxToken)
 	case !Visible(s):
-		return Token{}, errors.New("token: holds something else than visible ASCII characters")
+		return Token{}, errors.New("token: it may contain only visible ASCII characters")
 	}
 	return Token{s}, nil
 }
@@ -72,7 +72,7 @@ func ReadToken(path string) (Token, error) {
 	return t, nil
 }
 
-// IsZero reports whether t is no token.
+// IsZero reports whether t is the zero value.
 func (t Token) IsZero() bool { return t.text == "" }
 
 // Equal compares in a time that does not depend on the texts.

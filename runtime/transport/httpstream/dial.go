@@ -377,7 +377,7 @@ func (c *client) farewell() {
 	}
 }
 
-// Close implements transport.Transport. The server is told with a DELETE.
+// Close implements transport.Transport. It notifies the server with a DELETE.
 func (c *client) Close() error {
 	c.once.Do(func() {
 		c.mu.Lock()

@@ -1,6 +1,6 @@
 // Package httpstream carries messages over HTTP as the protocol's proposal for
-// remote agents has it: one endpoint, messages to the agent as POST requests,
-// messages from it on event streams (SSE), over HTTP/1.1 or HTTP/2.
+// remote agents has it: one endpoint, messages to the agent are POST requests,
+// messages from it arrive on event streams (SSE), over HTTP/1.1 or HTTP/2.
 //
 //	POST initialize         200, the answer, and an Acp-Connection-Id
 //	POST any other message  202; what comes of it arrives on a stream
@@ -13,7 +13,7 @@
 // their session.
 //
 // Servers of this package number their events and say in a Last-Event-ID header
-// where a stream begins, so that a client can go on with one that was cut; with
+// where a stream begins, so that a client can continue one that was cut; with
 // other servers the calls that waited for the stream fail instead.
 //
 // See https://agentclientprotocol.com/rfds/streamable-http-websocket-transport.
@@ -40,11 +40,11 @@ const (
 // maxID bounds connection, session and request ids, in bytes.
 const maxID = 1024
 
-// replayWait is how long either end holds the answer to session/load back for
-// the updates that come before it, which travel on another stream.
+// replayWait is how long either end holds back the answer to session/load for
+// the updates before it, which travel on another stream.
 const replayWait = 2 * time.Second
 
-// sound reports whether an id can travel in a header.
+// sound reports whether an id fits in a header.
 func sound(id string) bool { return len(id) <= maxID && access.Visible(id) }
 
 // aboutSession reports whether a method of any version is about one session, and

@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	keepBytes   = 256 << 10        // of sent events a stream keeps for a client that comes back,
-	keepFew     = 32 << 10         // or so many when the streams of a server
-	keepAll     = 32 << 20         // keep more than this together
+	keepBytes   = 256 << 10        // of sent events that a stream keeps for a client that comes back,
+	keepFew     = 32 << 10         // or this many if the streams of a server
+	keepAll     = 32 << 20         // keep more than this in all
 	batchBytes  = 64 << 10         // sent before a flush
 	idleBytes   = 4 << 10          // of buffer kept while there is nothing to send
 	keepAlive   = 15 * time.Second // between comments on an idle stream
-	overhead    = 64               // bytes a queued event counts beside its text
+	overhead    = 64               // bytes that a queued event counts in addition to its text
 	takeOverFor = 5 * time.Second  // for a stale receiver to let go
 )
 
@@ -67,7 +67,7 @@ func (m *mailbox) signal() {
 	}
 }
 
-// seek makes the event after number id the next one; false when it is no longer
+// seek makes the event after number id the next one; false if it is no longer
 // kept.
 func (m *mailbox) seek(id uint64) bool {
 	if id+1 < m.first || id > m.last() {
@@ -86,7 +86,7 @@ func (m *mailbox) seek(id uint64) bool {
 	return true
 }
 
-// advance notes that n events were sent.
+// advance records that n events were sent.
 func (m *mailbox) advance(n int) {
 	for _, e := range m.events[m.next : m.next+n] {
 		m.keep(len(e.msg) + overhead)
@@ -109,7 +109,7 @@ func (m *mailbox) advance(n int) {
 	m.c.progressed()
 }
 
-// keep counts bytes of sent events. What a connection that is over keeps goes
+// keep counts bytes of sent events. A finished connection takes what it keeps
 // with it.
 func (m *mailbox) keep(n int) {
 	m.kept += n

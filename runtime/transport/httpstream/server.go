@@ -30,7 +30,7 @@ const (
 )
 
 // Server is an http.Handler that hands each connection to Handle. Nothing is
-// handled before the guard let the request pass and it is a well-formed
+// handled until the guard has passed the request and it is a well-formed
 // initialize request.
 //
 // The http.Server it runs in should have a ReadHeaderTimeout and no
@@ -43,18 +43,19 @@ type Server struct {
 	// Admit, when set, may refuse a connection, which is answered with 503;
 	// release is called at its end.
 	Admit func() (release func(), err error)
-	// Logger gets what was refused and why; nil: nothing is logged.
+	// Logger gets refusals and their reasons; nil: nothing is logged.
 	Logger *slog.Logger
 
 	// MaxBody bounds a message of the client in bytes: transport.DefaultMaxMessage.
 	MaxBody int64
-	// MaxQueued bounds what waits for a client to read it, in bytes, beyond
-	// which the agent's writes wait: 64 MiB.
+	// MaxQueued bounds the bytes that wait for a client to read them; beyond it
+	// the agent's writes wait. Default 64 MiB.
 	MaxQueued int
-	// Stall is how long a client may read nothing of what waits for it: 60 s.
+	// Stall is how long a client may read nothing while something waits for it.
+	// Default 60 s.
 	Stall time.Duration
-	// Abandon is how long a connection lives on while the client has no stream
-	// open and sends nothing: 5 minutes.
+	// Abandon is how long a connection survives while the client has no open
+	// stream and sends nothing. Default 5 minutes.
 	Abandon time.Duration
 
 	mu      sync.Mutex
@@ -173,7 +174,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, connection, sessio
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// body reads the message of a POST, or says with which status not.
+// body reads the message of a POST, or returns the status of the refusal.
 func (s *Server) body(w http.ResponseWriter, r *http.Request) (msg []byte, status int, why string) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if charset := params["charset"]; err != nil || kind != typeJSON || charset != "" && !strings.EqualFold(charset, "utf-8") {
@@ -200,7 +201,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) (msg []byte, statu
 	return msg, 0, ""
 }
 
-// initialize starts a connection and answers with what the agent answers.
+// initialize starts a connection and passes on the agent's answer.
 func (s *Server) initialize(w http.ResponseWriter, r *http.Request, msg []byte, e *envelope.Envelope) {
 	c, err := s.start(e.Key())
 	if err != nil {
@@ -242,7 +243,7 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, msg []byte, 
 	}
 }
 
-// start makes a connection and hands it to Handle.
+// start creates a connection and passes it to Handle.
 func (s *Server) start(initKey string) (*serverConn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -378,8 +379,8 @@ func (s *Server) delete(w http.ResponseWriter, connection string) {
 	}
 }
 
-// Shutdown refuses new connections, ends the contexts of those that are, and
-// waits until they are over; when ctx ends first they are cut off.
+// Shutdown refuses new connections, ends the contexts of open ones, and waits
+// until they are over. If ctx ends first they are cut off.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.mu.Lock()
 	s.closing = true

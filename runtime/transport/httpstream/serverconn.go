@@ -17,18 +17,18 @@ import (
 const (
 	maxStreams = 1024             // of a connection
 	maxPending = 4096             // unanswered requests of a connection, each way
-	linger     = 10 * time.Second // for what is queued when the agent has ended
+	linger     = 10 * time.Second // to send what is queued after the agent has ended
 )
 
-// ErrAbandoned ends a connection whose client has neither a stream open nor
-// sent anything for a while.
+// ErrAbandoned ends a connection whose client has had no open stream and sent
+// nothing for a while.
 var ErrAbandoned = errors.New("the client is gone")
 
 // errEnded is what Read returns after the client ended the connection.
 var errEnded = fmt.Errorf("ended by the client: %w", io.EOF)
 
 // serverConn is the server's side of a connection, the transport that Handle
-// gets. What the client posts comes out of Read, Write sorts messages into the
+// gets. Read returns what the client posts; Write sorts messages into the
 // streams.
 type serverConn struct {
 	s      *Server
@@ -107,9 +107,9 @@ func (c *serverConn) post(ctx context.Context, msg []byte) error {
 	}
 }
 
-// Write implements transport.Transport. What is no message is dropped and
-// logged. It waits while the client is too far behind, and ends the connection
-// when that lasts.
+// Write implements transport.Transport. Anything that is not a message is
+// dropped and logged. It waits while the client is too far behind, and ends the
+// connection if that lasts.
 func (c *serverConn) Write(msg []byte) error {
 	e, err := envelope.Parse(msg)
 	if err != nil {
@@ -174,8 +174,8 @@ func (c *serverConn) put(session string, e event) error {
 	return nil
 }
 
-// open makes a stream, in the place of one that has nothing to send when there
-// are too many; nil when there is none. The lock is held.
+// open creates a stream. If there are too many, it replaces one that has
+// nothing to send; nil if there is none. The lock is held.
 func (c *serverConn) open(session string) *mailbox {
 	if len(c.streams) >= maxStreams {
 		for id, m := range c.streams {
@@ -219,7 +219,7 @@ func (c *serverConn) room() error {
 	}
 }
 
-// progressed tells those who wait for room. The lock is held.
+// progressed wakes those that wait in room. The lock is held.
 func (c *serverConn) progressed() {
 	close(c.progress)
 	c.progress = make(chan struct{})
@@ -232,8 +232,8 @@ func (c *serverConn) ended() error {
 	return transport.ErrClosed
 }
 
-// acquire makes a receiver for a stream, or says with which status not. after,
-// when set, is the number of the last event the client has.
+// acquire creates a receiver for a stream, or returns the status of the
+// refusal. after, if set, is the number of the last event that the client has.
 func (c *serverConn) acquire(session string, after *uint64) (*mailbox, *receiver, int, string) {
 	for {
 		c.mu.Lock()
@@ -314,8 +314,8 @@ func (c *serverConn) leave() {
 	}
 }
 
-// Close implements transport.Transport: the agent has ended. Streams end when
-// what is queued has been sent, at the latest after ten seconds.
+// Close implements transport.Transport: the agent has ended. Streams end once
+// the queued messages have been sent, at the latest after ten seconds.
 func (c *serverConn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

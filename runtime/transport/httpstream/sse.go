@@ -17,9 +17,9 @@ const (
 	maxRetry = time.Minute
 )
 
-// events reads an event stream. Lines end in LF, CR LF or CR; comments and
-// fields other than data, id and retry are skipped, and so is what the stream
-// ends inside of. Memory stays bounded by the message limit.
+// events reads an event stream. Lines end in LF, CR LF or CR; comments, fields
+// other than data, id and retry, and an unfinished last event are skipped.
+// Memory stays bounded by the message limit.
 type events struct {
 	r    io.Reader
 	max  int
@@ -31,7 +31,7 @@ type events struct {
 	cr       bool // the last line ended in CR, a LF still belongs to it
 
 	lastID string        // of the last event that was complete
-	retry  time.Duration // what the server asked for; 0: nothing
+	retry  time.Duration // the delay that the server asked for; 0: none
 }
 
 func newEvents(r io.Reader, limit int) *events {

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	attempts   = 6 // to open a stream, or to go on with one that was cut
+	attempts   = 6 // to open a stream, or to continue one that was cut
 	firstPause = 100 * time.Millisecond
 	longPause  = 3 * time.Second
 	quiet      = 50 * time.Millisecond // without an event, a replay is over
@@ -102,7 +102,7 @@ func (s *stream) isOpen() {
 	}
 }
 
-// awaitOthers lets the streams of sessions end in order: what is on them came
+// awaitOthers lets the streams of sessions end cleanly: their messages came
 // before the end of the connection.
 func (s *stream) awaitOthers() {
 	s.c.mu.Lock()
@@ -123,8 +123,8 @@ func (s *stream) awaitOthers() {
 	}
 }
 
-// receive opens the stream and reads it, again and again while there is hope.
-// Without numbered events it cannot go on where it was cut: that ends the
+// receive opens the stream and reads it, retrying while that can help. Without
+// numbered events it cannot continue where it was cut: that ends the
 // connection, or the calls that wait for the stream of a session. With them it
 // should, so a server that refuses leaves a gap. It returns why it is over.
 func (s *stream) receive() error {
@@ -173,7 +173,7 @@ func (s *stream) receive() error {
 	}
 }
 
-// lost says why the answers on the stream of a session are lost.
+// lost says why the answers on a session's stream are lost.
 func lost(err error) error {
 	if err == io.EOF {
 		return errOver
@@ -181,7 +181,7 @@ func lost(err error) error {
 	return err
 }
 
-// passing reports whether trying again makes sense.
+// passing reports whether retrying makes sense.
 func passing(status int) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusBadGateway ||
 		status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
@@ -212,11 +212,11 @@ func (s *stream) once() (opened bool, err error) {
 		return false, statusError(http.MethodGet, answer.StatusCode, body)
 	}
 	if kind, _, err := mime.ParseMediaType(answer.Header.Get("Content-Type")); err != nil || kind != typeEvents {
-		return false, fmt.Errorf("GET: the answer is no event stream but %.100q", answer.Header.Get("Content-Type"))
+		return false, fmt.Errorf("GET: the answer is %.100q, not an event stream", answer.Header.Get("Content-Type"))
 	}
-	if s.lastID == "" { // a server that numbers its events tells where it begins
+	if s.lastID == "" { // a server that numbers its events says where the stream begins
 		s.lastID = answer.Header.Get(headerLastEvent)
-		if s.first && s.lastID != "" && s.lastID != beginning { // what an attempt that failed was sent is lost
+		if s.first && s.lastID != "" && s.lastID != beginning { // the events sent to a failed attempt are lost
 			s.lastID = beginning
 			return false, errMissed
 		}
@@ -262,7 +262,7 @@ func (s *stream) take(msg []byte) {
 		if id := e.NewSession(); sound(id) {
 			o := c.open(id, false)
 			if o != s {
-				select { // what the session sends next is not to be missed
+				select { // the next messages of the session must not be missed
 				case <-o.opened:
 				case <-c.ctx.Done():
 				}

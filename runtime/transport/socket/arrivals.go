@@ -10,12 +10,12 @@ import (
 // maxArrivals is how many connections may be at their first line.
 const maxArrivals = 128
 
-// errDisplaced is why a connection was closed that had not said who it is.
+// errDisplaced ends a connection that had not identified itself.
 var errDisplaced = errors.New("closed before its first line: too many newer connections")
 
-// arrivals are the connections that have not said who they are, oldest first.
-// A new one never waits: when there are too many the oldest is closed, because
-// whoever has a token presents it at once.
+// arrivals are the connections that have not identified themselves, oldest
+// first. A new one never waits: if there are too many the oldest is closed,
+// because a client that has a token presents it at once.
 type arrivals struct {
 	mu    sync.Mutex
 	conns []net.Conn

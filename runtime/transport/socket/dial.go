@@ -13,8 +13,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
 
-// DialUnix connects to the Unix socket at path. The server must run as the
-// same user, or as root; else the error is a *PeerError.
+// DialUnix connects to the Unix socket at path. The server must run as the same
+// user, or as root; otherwise the error is a *PeerError.
 func DialUnix(ctx context.Context, path string) (transport.Transport, error) {
 	var d net.Dialer
 	c, err := d.DialContext(ctx, "unix", path)
@@ -29,7 +29,7 @@ func DialUnix(ctx context.Context, path string) (transport.Transport, error) {
 }
 
 // DialTCP connects to a server at addr, "host:port", and presents the token.
-// With a tls.Config the connection is encrypted; without one addr must be of
+// With a tls.Config the connection is encrypted; without one addr must be on
 // this machine, because the token and the conversation would be readable. A
 // refusal is a *RefusedError.
 func DialTCP(ctx context.Context, addr string, token access.Token, config *tls.Config) (transport.Transport, error) {
@@ -71,7 +71,7 @@ func samePeer(c *net.UnixConn, path string, others ...int) error {
 		return nil // the folder's mode has to do
 	}
 	if err != nil {
-		return fmt.Errorf("%s: who is at the other end: %w", path, err)
+		return fmt.Errorf("%s: cannot identify the other end: %w", path, err)
 	}
 	for _, ok := range append(others, os.Getuid()) {
 		if uid == ok {

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// privateFolder checks that nobody else can reach what is in dir.
+// privateFolder checks that nobody else can access the files in dir.
 func privateFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {

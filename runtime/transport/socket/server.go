@@ -32,7 +32,7 @@ type Server struct {
 	Logger *slog.Logger
 }
 
-// Serve accepts connections from l until ctx ends, which is no error, or l
+// Serve accepts connections from l until ctx ends, which is not an error, or l
 // fails. It closes l and returns when the last Handle has. Unix listeners come
 // from ListenUnix, any other is treated as TCP.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
@@ -86,7 +86,7 @@ func (s *Server) serve(ctx context.Context, raw net.Conn, arriving *arrivals) {
 	s.Handle(ctx, transport.NewStream(c, c))
 }
 
-// welcome checks who is at the other end and tells it the verdict.
+// welcome checks who is at the other end and sends it the verdict.
 func (s *Server) welcome(raw net.Conn, arriving *arrivals) (c net.Conn, release func(), err error) {
 	u, local := raw.(*net.UnixConn)
 	c = raw

@@ -75,7 +75,7 @@ const (
 
 var pauses = map[acp.SessionConfigValueID]time.Duration{paceBrisk: 15 * time.Millisecond, paceCalm: 60 * time.Millisecond}
 
-// Initialize tells what this agent can do and learns what the client can.
+// Initialize announces this agent's capabilities and learns the client's.
 func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

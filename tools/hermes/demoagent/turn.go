@@ -70,7 +70,8 @@ func (t *turn) plan(ctx context.Context, done int, steps ...string) error {
 }
 
 // call announces a tool call, does it and shows how it ended. A failure is
-// told to the user and is not the end of the turn; ok says whether there was none.
+// reported to the user and does not end the turn; ok says whether there was
+// none.
 func (t *turn) call(ctx context.Context, c *acp.ToolCall, do func() error) (ok bool, err error) {
 	t.calls++
 	c.ToolCallID = acp.ToolCallID(fmt.Sprintf("call-%d", t.calls))
