@@ -11,17 +11,18 @@ import (
 	"time"
 )
 
-// maxOwn is the largest file of the program's own that is read, in bytes.
+// maxOwn is the largest of the program's own files that is read, in bytes.
 const maxOwn = 64 << 20
 
-// The reasons a file of the program's own is refused.
+// The reasons why one of the program's own files is refused.
 var (
 	ErrNotOwn     = errors.New("other users can change it") // or the folder it is in
 	ErrNotRegular = errors.New("not a regular file")
 )
 
-// OwnDir makes a directory for files of the program's own, for the user alone.
-// It refuses one that another user owns or may write, with advice for the user.
+// OwnDir creates a directory for the program's own files that only the user can
+// access. It refuses one that another user owns or may write, with advice for
+// the user.
 func OwnDir(dir string) error {
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
@@ -87,7 +88,8 @@ func readOwn(path string) ([]byte, error) {
 	return data, err
 }
 
-// foreign says who besides the user may change a file, nothing when nobody.
+// foreign says who besides the user may change a file, or nothing if nobody
+// may.
 func foreign(info fs.FileInfo) string {
 	switch {
 	case !owned(info):
@@ -98,11 +100,11 @@ func foreign(info fs.FileInfo) string {
 	return ""
 }
 
-// Update changes a file of the program's own that several processes share:
-// change gets the content, nil when there is none, and returns the new one; perm
-// is the mode of the file. It refuses what OwnDir and ReadOwn refuse. A lock file
-// beside the file keeps other updates away meanwhile; it is waited for as long
-// as ctx lasts.
+// Update changes a file of the program's own that several processes share.
+// change gets the content, nil if there is none, and returns the new one; perm
+// is the mode of the file. Update refuses the files and directories that OwnDir
+// and ReadOwn refuse. A lock file next to the file keeps other updates out
+// meanwhile; Update waits for it until ctx ends.
 func Update(ctx context.Context, path string, perm fs.FileMode, change func(old []byte) ([]byte, error)) error {
 	if err := OwnDir(filepath.Dir(path)); err != nil {
 		return err
@@ -129,7 +131,7 @@ func Update(ctx context.Context, path string, perm fs.FileMode, change func(old 
 	return nil
 }
 
-// pollLock is the longest time between two looks at a lock that is held.
+// pollLock is the longest pause between two attempts to take a lock.
 const pollLock = 50 * time.Millisecond
 
 func lock(ctx context.Context, f *os.File) error {
@@ -153,7 +155,7 @@ func write(path string, data []byte, perm fs.FileMode) error {
 	return Replace(dir, filepath.Base(path), string(data), nil, perm, nil)
 }
 
-// Kind says what a file is that is not a regular one.
+// Kind names the kind of a file that is not a regular one.
 func Kind(m fs.FileMode) string {
 	switch {
 	case m.IsDir():

@@ -19,8 +19,8 @@ func keepOwner(*os.File, fs.FileInfo) {}
 
 func held(*os.File) bool { return false }
 
-// abandoned has no lock to try: a temporary file that nobody has touched for an
-// hour is taken for a leftover.
+// abandoned has no locks here: a temporary file that has not changed for an
+// hour counts as a leftover.
 func abandoned(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && time.Since(info.ModTime()) > time.Hour

@@ -18,11 +18,11 @@ func owned(info fs.FileInfo) bool {
 	return !ok || st.Uid == 0 || int(st.Uid) == os.Geteuid()
 }
 
-// shared reports whether a mode lets others than the owner write.
+// shared reports whether a mode lets anyone but the owner write.
 func shared(m fs.FileMode) bool { return m.Perm()&0o022 != 0 }
 
-// keepOwner gives f the owner and group of old. An unprivileged user may only
-// be able to keep the group, or neither; the file is then the writer's.
+// keepOwner gives f the owner and group of old. An unprivileged user may be
+// able to keep only the group, or neither; the file then belongs to the writer.
 func keepOwner(f *os.File, old fs.FileInfo) {
 	want, ok := old.Sys().(*syscall.Stat_t)
 	if !ok {
@@ -40,8 +40,8 @@ func keepOwner(f *os.File, old fs.FileInfo) {
 	}
 }
 
-// held takes the lock of f, unless another process holds it. A file system
-// without locks has none that could be held.
+// held takes the lock of f, unless another process holds it. On a file system
+// without locks, no other process can hold one.
 func held(f *os.File) bool {
 	err := flock(f)
 	return errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR)
