@@ -1,83 +1,158 @@
-// Package envelope reads what carrying a JSON-RPC message needs to know of it,
-// and nothing else: its method, its id and the session it belongs to.
+// Package envelope reads what every party that handles JSON-RPC messages needs to
+// know of them: the method, the id and the session. The text is checked on the
+// way, once.
 package envelope
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 
-	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-// Envelope is what a message says of itself. The raw members alias the message.
+// Envelope is what a message says of itself. Its slices alias the message,
+// except strings that are written with escapes.
 type Envelope struct {
-	Method string          // empty for answers
-	ID     json.RawMessage // raw; nil when absent
-	Params json.RawMessage // raw; nil when absent
-	Result json.RawMessage // raw; nil when absent
-	Error  json.RawMessage // raw; nil when absent
+	Version   bool            // "jsonrpc":"2.0" is there
+	Method    []byte          // nil when absent
+	ID        json.RawMessage // raw; nil when absent
+	Params    json.RawMessage // raw; nil when absent
+	Result    json.RawMessage // raw; nil when absent
+	Error     json.RawMessage // raw; nil when absent
+	SessionID []byte          // of the params or the result; nil when absent
+	Problem   string          // what makes it something other than a message; "" when nothing does
 }
 
-// Errors of Parse.
-var (
-	ErrSyntax = errors.New("not JSON")
-	ErrBatch  = errors.New("JSON-RPC batches are not supported")
-	ErrObject = errors.New("not a JSON object")
-	ErrMember = errors.New("a member of the envelope occurs twice or has the wrong type")
+// What a message is not.
+const (
+	isBatch     = "JSON-RPC batches are not supported"
+	isNotObject = "not an object"
 )
 
-// Parse checks that msg is one JSON object and reads its envelope.
-func Parse(msg []byte) (Envelope, error) {
-	var e Envelope
-	if !json.Valid(msg) {
-		return e, ErrSyntax
+// ErrBatch is the error of Parse for an array.
+var ErrBatch = errors.New(isBatch)
+
+// Parse reads a message. The error says why it is not one.
+func Parse(msg []byte) (e Envelope, err error) {
+	var d jx.Dec
+	d.Reset(msg)
+	switch err = e.Read(&d); {
+	case err != nil:
+	case e.Problem == isBatch:
+		err = ErrBatch
+	case e.Problem != "":
+		err = errors.New(e.Problem)
+	case e.Method != nil && len(e.Method) == 0:
+		err = errors.New("method is empty")
 	}
-	msg = bytes.TrimLeft(msg, " \t\r\n")
-	switch msg[0] {
-	case '{':
-	case '[':
-		return e, ErrBatch
-	default:
-		return e, ErrObject
-	}
-	var method json.RawMessage
-	err := members(msg, func(name string, value json.RawMessage) error {
-		var at *json.RawMessage
-		switch name {
-		case "method":
-			at = &method
-		case "id":
-			at = &e.ID
-		case "params":
-			at = &e.Params
-		case "result":
-			at = &e.Result
-		case "error":
-			at = &e.Error
-		default:
-			return nil
-		}
-		if *at != nil {
-			return ErrMember
-		}
-		*at = value
-		return nil
-	})
 	if err != nil {
 		return Envelope{}, err
-	}
-	if method != nil && (json.Unmarshal(method, &e.Method) != nil || e.Method == "") {
-		return Envelope{}, ErrMember
 	}
 	return e, nil
 }
 
+// Read checks that the text of d is one JSON value, and reads the envelope. The
+// error is a *jx.Error that says why it is not JSON. What could be read is in e
+// in any case.
+func (e *Envelope) Read(d *jx.Dec) error {
+	*e = Envelope{}
+	switch d.Peek() {
+	case '{':
+		e.members(d)
+	case '[':
+		e.Problem = isBatch
+		d.Skip()
+	default:
+		e.Problem = isNotObject
+		d.Skip()
+	}
+	return d.Close()
+}
+
+func (e *Envelope) members(d *jx.Dec) {
+	var version, method json.RawMessage
+	d.Obj()
+	for name, more := d.Next(); more; name, more = d.Next() {
+		var raw *json.RawMessage
+		switch string(name) {
+		case "jsonrpc":
+			raw = &version
+		case "method":
+			raw = &method
+		case "id":
+			raw = &e.ID
+		case "params":
+			raw = &e.Params
+		case "result":
+			raw = &e.Result
+		case "error":
+			raw = &e.Error
+		default:
+			d.Skip()
+			continue
+		}
+		switch start := d.Pos(); {
+		case *raw != nil:
+			e.problem("duplicate member " + string(name))
+			d.Skip()
+		case (raw == &e.Params || raw == &e.Result) && d.Peek() == '{':
+			e.session(d)
+			*raw = d.Since(start)
+		default:
+			*raw = d.Token()
+		}
+	}
+	if len(version) > 0 && version[0] == '"' {
+		e.Version = string(jx.Unquote(version)) == "2.0"
+	}
+	if len(method) > 0 && method[0] == '"' {
+		e.Method = jx.Unquote(method)
+	} else if method != nil {
+		e.Method = []byte{}
+		e.problem("method is not a string")
+	}
+}
+
+// session passes over params or a result and notes their session.
+func (e *Envelope) session(d *jx.Dec) {
+	d.Obj()
+	for name, more := d.Next(); more; name, more = d.Next() {
+		if string(name) == "sessionId" && d.Peek() == '"' && e.SessionID == nil {
+			e.SessionID = d.StrBytes()
+		} else {
+			d.Skip()
+		}
+	}
+}
+
+// problem notes what is wrong; the first counts.
+func (e *Envelope) problem(text string) {
+	if e.Problem == "" {
+		e.Problem = text
+	}
+}
+
 // IsRequest reports whether the message asks for an answer.
-func (e *Envelope) IsRequest() bool { return e.Method != "" && e.ID != nil }
+func (e *Envelope) IsRequest() bool { return e.Method != nil && e.ID != nil }
 
 // IsAnswer reports whether the message is the answer to a request.
-func (e *Envelope) IsAnswer() bool { return e.Method == "" && e.ID != nil }
+func (e *Envelope) IsAnswer() bool { return e.Method == nil && e.ID != nil }
+
+// Session returns the sessionId of the params, "" when there is none.
+func (e *Envelope) Session() string {
+	if e.Params == nil {
+		return ""
+	}
+	return string(e.SessionID)
+}
+
+// NewSession returns the sessionId of the result, "" when there is none.
+func (e *Envelope) NewSession() string {
+	if e.Result == nil {
+		return ""
+	}
+	return string(e.SessionID)
+}
 
 // Key returns the id as a map key: its text, "" when there is none or it is
 // null.
@@ -85,101 +160,8 @@ func (e *Envelope) Key() string {
 	if e.ID == nil || e.ID[0] == 'n' {
 		return ""
 	}
-	if e.ID[0] == '"' && bytes.IndexByte(e.ID, '\\') >= 0 {
-		var s string
-		json.Unmarshal(e.ID, &s)
-		b, _ := json.Marshal(s)
-		return string(b)
+	if e.ID[0] == '"' {
+		return string(jx.AppendString(nil, string(jx.Unquote(e.ID))))
 	}
 	return string(e.ID)
-}
-
-// Session returns the sessionId of the params, "" when there is none.
-func (e *Envelope) Session() string { return session(e.Params) }
-
-// NewSession returns the sessionId of the result, "" when there is none.
-func (e *Envelope) NewSession() string { return session(e.Result) }
-
-func session(raw json.RawMessage) string {
-	if len(raw) == 0 || raw[0] != '{' {
-		return ""
-	}
-	id, _ := acp.SessionOf(raw)
-	return id
-}
-
-// members calls f for each member of the valid JSON object b.
-func members(b []byte, f func(name string, value json.RawMessage) error) error {
-	p := Space(b, 1)
-	for b[p] != '}' {
-		end := Value(b, p)
-		name := Text(b[p:end])
-		p = Space(b, Space(b, end)+1) // past the colon
-		end = Value(b, p)
-		if err := f(name, b[p:end]); err != nil {
-			return err
-		}
-		if p = Space(b, end); b[p] == ',' {
-			p = Space(b, p+1)
-		}
-	}
-	return nil
-}
-
-// Text returns what a valid JSON string says.
-func Text(token []byte) (s string) {
-	if bytes.IndexByte(token, '\\') < 0 {
-		return string(token[1 : len(token)-1])
-	}
-	json.Unmarshal(token, &s)
-	return s
-}
-
-// Space returns where the space at p of a valid JSON text ends.
-func Space(b []byte, p int) int {
-	for b[p] <= ' ' {
-		p++
-	}
-	return p
-}
-
-// Value returns where the valid JSON value at p ends.
-func Value(b []byte, p int) int {
-	depth := 0
-	for {
-		switch b[p] {
-		case '"':
-			p = str(b, p)
-		case '{', '[':
-			depth++
-			p++
-		case '}', ']':
-			depth--
-			p++
-		case ',', ':', ' ', '\t', '\r', '\n':
-			p++
-			continue
-		default:
-			for p < len(b) && b[p] > ' ' && b[p] != ',' && b[p] != '}' && b[p] != ']' {
-				p++
-			}
-		}
-		if depth == 0 {
-			return p
-		}
-	}
-}
-
-func str(b []byte, p int) int {
-	for p++; ; {
-		i := bytes.IndexByte(b[p:], '"')
-		n := 0
-		for j := p + i - 1; j >= p && b[j] == '\\'; j-- {
-			n++
-		}
-		p += i + 1
-		if n%2 == 0 {
-			return p
-		}
-	}
 }

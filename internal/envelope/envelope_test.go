@@ -4,38 +4,49 @@ import (
 	"encoding/json"
 	"errors"
 	"reflect"
+	"strings"
 	"testing"
 )
 
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for msg, want := range map[string]Envelope{
-		`{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":[1,"}"]}}`: {Method: "a", ID: raw(`1`), Params: raw(`{"x":[1,"}"]}`)},
+		`{"jsonrpc":"2.0","id":1,"method":"a","params":{"x":[1,"}"]}}`: {Method: []byte("a"), ID: raw(`1`), Params: raw(`{"x":[1,"}"]}`)},
 		` { "id" : "q\"\\" , "result" : null } `:                       {ID: raw(`"q\"\\"`), Result: raw(`null`)},
 		`{"id":-1.5e3,"error":{"code":1}}`:                             {ID: raw(`-1.5e3`), Error: raw(`{"code":1}`)},
-		`{"m\u0065thod":"x\/y"}`:                                       {Method: "x/y"},
+		`{"m\u0065thod":"x\/y"}`:                                       {Method: []byte("x/y")},
 		`{"ID":1,"Method":"a"}`:                                        {},
 		`{}`:                                                           {},
 	} {
 		got, err := Parse([]byte(msg))
-		if err != nil || !reflect.DeepEqual(got, want) {
+		if want.Version = strings.Contains(msg, "2.0"); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v", msg, got, err)
 		}
 	}
-	for msg, want := range map[string]error{
-		``: ErrSyntax, `{`: ErrSyntax, `{}x`: ErrSyntax, `[{}]`: ErrBatch, `1`: ErrObject, `null`: ErrObject, `"x"`: ErrObject,
-		`{"id":1,"id":2}`: ErrMember, `{"method":1}`: ErrMember, `{"method":""}`: ErrMember,
+	for msg, want := range map[string]string{
+		``: "unexpected end", `{`: "unexpected end", `{}x`: "text after the value", "{\"a\":\"\xff\"}": "not UTF-8",
+		`1`: "not an object", `null`: "not an object", `"x"`: "not an object", `[{}]`: ErrBatch.Error(), `[`: "unexpected end",
+		`{"id":1,"id":2}`: "duplicate member id", `{"result":1,"r\u0065sult":2}`: "duplicate member result",
+		`{"method":1}`: "method is not a string", `{"method":""}`: "method is empty",
+		strings.Repeat(`{"a":`, 600): "more than 512 levels of nesting",
 	} {
-		if _, err := Parse([]byte(msg)); !errors.Is(err, want) {
-			t.Errorf("%s: %v, want %v", msg, err, want)
+		if e, err := Parse([]byte(msg)); err == nil || !strings.Contains(err.Error(), want) || !reflect.DeepEqual(e, Envelope{}) {
+			t.Errorf("%s: %v, want %s", msg, err, want)
 		}
+	}
+	if _, err := Parse([]byte(`[]`)); !errors.Is(err, ErrBatch) {
+		t.Error(err)
 	}
 }
 
 func TestSessions(t *testing.T) {
 	t.Parallel()
-	e, err := Parse([]byte(`{"id":1,"method":"m","params":{"_meta":{"sessionId":"no"},"sessionId":"s"},"result":{"sessionId":"t"}}`))
-	if err != nil || e.Session() != "s" || e.NewSession() != "t" || !e.IsRequest() {
+	e, err := Parse([]byte(`{"id":1,"method":"m","params":{"_meta":{"sessionId":"no"},"sessionId":"s"}}`))
+	if err != nil || e.Session() != "s" || e.NewSession() != "" || !e.IsRequest() || e.IsAnswer() {
+		t.Fatal(e, err)
+	}
+	e, err = Parse([]byte(`{"id":1,"result":{"x":[{"sessionId":"no"}],"session\u0049d":"\u0074"}}`))
+	if err != nil || e.Session() != "" || e.NewSession() != "t" || e.IsRequest() || !e.IsAnswer() {
 		t.Fatal(e, err)
 	}
 }
@@ -54,14 +65,19 @@ func TestKeysOfTheSameIDAreTheSame(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(`{"jsonrpc":"2.0","id":"a\"","method":"m","params":{"sessionId":"s","a":[{},[]]}}`)
 	f.Add(`{"result":{"sessionId":"\u00e9"}}`)
+	f.Add(`{"id":"\ud800","method":"\udc00","params":{"sessionId":"\ud800"}}`)
 	f.Fuzz(func(t *testing.T, s string) {
-		e, err := Parse([]byte(s))
+		msg := []byte(s)
+		e, err := Parse(msg)
+		if string(msg) != s {
+			t.Fatalf("parsing %q made it %q", s, msg)
+		}
 		if err != nil {
 			return
 		}
 		var all map[string]json.RawMessage
 		if json.Unmarshal([]byte(s), &all) != nil {
-			t.Fatal("accepted what is no object")
+			t.Fatal("accepted what is not an object")
 		}
 		for name, got := range map[string]json.RawMessage{"id": e.ID, "params": e.Params, "result": e.Result, "error": e.Error} {
 			if want, ok := all[name]; ok != (got != nil) || string(want) != string(got) {

@@ -60,6 +60,9 @@ func (d *Dec) err() error {
 	case syntax, tooDeep, badUTF8:
 		e.Syntax = true
 		e.Msg = d.detail
+		if d.code == tooDeep {
+			e.Msg = fmt.Sprintf("more than %d levels of nesting", maxDepth-d.less)
+		}
 		return e
 	case foreign:
 		return d.foreignErr()

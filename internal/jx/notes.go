@@ -41,17 +41,6 @@ func (d *Dec) Cleared() bool {
 // surrogate.
 func (d *Dec) Odd() bool { return d.odd }
 
-// Pos returns how many bytes d has passed over.
-func (d *Dec) Pos() int { return d.p }
-
-// Token passes over the next value and returns its text, which aliases that of d.
-func (d *Dec) Token() []byte {
-	d.Peek()
-	s := d.p
-	d.Skip()
-	return d.b[s:d.p:d.p]
-}
-
 // Paired returns text that has been checked with the unpaired surrogate escapes
 // replaced by the one for U+FFFD.
 func Paired(text []byte) []byte {

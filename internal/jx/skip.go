@@ -1,6 +1,10 @@
 package jx
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+)
 
 // Skip checks the next value and passes over it.
 func (d *Dec) Skip() {
@@ -9,23 +13,86 @@ func (d *Dec) Skip() {
 	d.climb(base)
 }
 
+// Token checks the next value, passes over it and returns its text, which
+// aliases that of d; nil after a failure.
+func (d *Dec) Token() []byte {
+	d.Peek()
+	start := d.p
+	d.Skip()
+	return d.Since(start)
+}
+
+// Since returns the text of what was read since an offset, nil after a failure.
+// It aliases the text of d.
+func (d *Dec) Since(start int) []byte {
+	if d.code != ok {
+		return nil
+	}
+	return d.b[start:d.p:d.p]
+}
+
+// Name is Key, but returns the name as it is written, with its quotes.
+func (d *Dec) Name() []byte {
+	if d.Peek() != '"' {
+		if d.code == ok {
+			d.fail(syntax, "expected a member name")
+		}
+		return nil
+	}
+	name := d.Token()
+	if d.code == ok {
+		d.colon()
+	}
+	return name
+}
+
+// Deeper reports whether text nests arrays and objects deeper than a limit, or
+// than 512 levels.
+func Deeper(text []byte, limit int) bool {
+	limit = min(limit, maxDepth)
+	// Nearly all text has too few brackets for that, which two searches tell.
+	if len(text) <= 2*limit || bytes.Count(text, []byte{'{'})+bytes.Count(text, []byte{'['}) <= limit {
+		return false
+	}
+	d := Dec{b: text}
+	d.Limit(limit)
+	d.Skip()
+	return d.code == tooDeep
+}
+
 // climb passes over what is left of the objects and arrays beyond level base.
 func (d *Dec) climb(base int) {
 	for d.depth > base && d.code == ok {
-		if !d.inObject() {
-			if d.More(']') {
+		if d.inObject() {
+			if d.More('}') {
+				d.skipName()
 				d.step()
 			}
-		} else if d.More('}') {
-			if d.p >= len(d.b) || d.b[d.p] != '"' {
-				d.fail(syntax, "expected a member name")
+		} else if d.More(']') {
+			d.step()
+		}
+	}
+}
+
+// skipName is Key for a name that nobody asks for.
+func (d *Dec) skipName() {
+	b, i := d.b, d.p+1
+	if d.p >= len(b) || b[d.p] != '"' {
+		d.fail(syntax, "expected a member name")
+		return
+	}
+	for ; i+8 < len(b); i += 8 {
+		if m := marks(binary.LittleEndian.Uint64(b[i:]), tops); m != 0 {
+			if i += lowest(m); b[i] == '"' && b[i+1] == ':' { // nearly always
+				d.p = i + 2
+				d.values++
 				return
 			}
-			if d.scan(); d.code == ok {
-				d.colon()
-				d.step()
-			}
+			break
 		}
+	}
+	if d.scan(); d.code == ok {
+		d.colon()
 	}
 }
 

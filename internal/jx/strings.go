@@ -39,6 +39,24 @@ func (d *Dec) StrBytes() []byte {
 	return d.b[s:end:end]
 }
 
+// Unquote returns what a string stands for that has been checked and is written
+// as token, with its quotes. The bytes alias the token unless it has escapes.
+func Unquote(token []byte) []byte {
+	inner := token[1 : len(token)-1]
+	if bytes.IndexByte(inner, '\\') < 0 {
+		return inner
+	}
+	return unescaped(inner)
+}
+
+// Mend replaces unpaired surrogate escapes in the text that was read by the
+// escape of U+FFFD, which is as long. It changes the text in place.
+func (d *Dec) Mend() {
+	if d.lone {
+		appendPaired(d.b[:0], d.b[:d.p])
+	}
+}
+
 // texts makes strings. Short ones share an allocation with their neighbours, so
 // a string that outlives its message keeps at most a block alive.
 type texts struct{ block strings.Builder }

@@ -59,11 +59,11 @@ func (t *turns) sent(msg []byte) {
 	case err != nil:
 	case e.IsAnswer():
 		delete(t.asked, e.Key())
-	case e.Method == acp.MethodSessionCancel:
+	case string(e.Method) == acp.MethodSessionCancel:
 		if w := t.sessions[e.Session()]; w != nil {
 			w.ending = true
 		}
-	case e.IsRequest() && e.Method == acp.MethodSessionPrompt:
+	case e.IsRequest() && string(e.Method) == acp.MethodSessionPrompt:
 		id := e.Session()
 		if len(t.sessions) == 0 {
 			t.busy(true)
@@ -91,11 +91,11 @@ func (t *turns) received(msg []byte) {
 	case err != nil:
 	case e.IsAnswer():
 		t.answered(&e)
-	case e.IsRequest() && asks(e.Method):
+	case e.IsRequest() && asks(string(e.Method)):
 		if len(t.asked) < maxAsked {
-			t.asked[e.Key()] = question{bytes.Clone(e.ID), e.Method}
+			t.asked[e.Key()] = question{bytes.Clone(e.ID), string(e.Method)}
 		}
-	case e.Method == acp.MethodSessionUpdate:
+	case string(e.Method) == acp.MethodSessionUpdate:
 		t.reported(e.Session(), e.Params)
 	}
 }
@@ -208,7 +208,7 @@ func farewell(msg []byte) []byte {
 	if err != nil || !e.IsRequest() {
 		return nil
 	}
-	return unanswered(e.ID, e.Method)
+	return unanswered(e.ID, string(e.Method))
 }
 
 // unanswered is the answer to a request that the user will not see.

@@ -243,7 +243,7 @@ func TestACancelThatFitsNoRequestIsIgnored(t *testing.T) {
 	_, w := dial(t, waiting(started, nil), rpc.Options{})
 	w.say(`{"jsonrpc":"2.0","id":1,"method":"session/load","params":{}}`)
 	receive(t, "start", started)
-	for _, params := range []string{`{"requestId":2}`, `{"requestId":"1"}`, `{"requestId":null}`, `{"requestId":{}}`, `{}`, `[]`, `null`} {
+	for _, params := range []string{`{"requestId":2}`, `{"requestId":"1"}`, `{"requestId":null}`, `{"requestId":{}}`, `{}`, `{"RequestId":1}`, `{"requestid":1}`, `[]`, `null`} {
 		w.say(`{"jsonrpc":"2.0","method":"$/cancel_request","params":%s}`, params)
 	}
 	w.say(`{"jsonrpc":"2.0","method":"$/cancel_request"}`)

@@ -5,6 +5,3 @@ func Lanes(c *Conn) int { return len(c.lanes) }
 
 // LimitsOf returns the limits of a connection, defaults filled in.
 func LimitsOf(c *Conn) Limits { return c.lim }
-
-// Deeper is what decides whether a message is nested too deeply to be sent.
-var Deeper = deeper

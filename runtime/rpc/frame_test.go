@@ -21,11 +21,11 @@ func TestMembersOfTheEnvelopeAreFoundInAnyOrderAndSpelling(t *testing.T) {
 		`{"jsonrpc":"\u0032.0","id":5,"me\u0074hod":"m","params":{"sessionId":"s"}}`,
 	} {
 		var f frame
-		if err := f.parse([]byte(text), &lim); err != nil || f.problem != "" {
-			t.Errorf("%s: %v %s", text, err, f.problem)
+		if err := f.parse([]byte(text), &lim); err != nil || f.Problem != "" {
+			t.Errorf("%s: %v %s", text, err, f.Problem)
 			continue
 		}
-		if string(f.method) != "m" || f.key != acp.NumberID(5) || string(f.session) != "s" || !f.version || f.result != nil || f.err != nil {
+		if string(f.Method) != "m" || f.key != acp.NumberID(5) || string(f.SessionID) != "s" || !f.Version || f.Result != nil || f.Error != nil {
 			t.Errorf("%s: %+v", text, f)
 		}
 	}
@@ -78,25 +78,25 @@ func FuzzFrame(f *testing.F) {
 			t.Fatalf("%q changed its value: %q", data, msg)
 		}
 		var members map[string]json.RawMessage
-		if json.Unmarshal(msg, &members) != nil || strings.HasPrefix(fr.problem, "duplicate") {
+		if json.Unmarshal(msg, &members) != nil || strings.HasPrefix(fr.Problem, "duplicate") {
 			return
 		}
-		for name, got := range map[string][]byte{"params": fr.params, "result": fr.result, "error": fr.err} {
+		for name, got := range map[string][]byte{"params": fr.Params, "result": fr.Result, "error": fr.Error} {
 			if want := members[name]; !bytes.Equal(bytes.TrimSpace(want), got) {
 				t.Fatalf("%q: %s is %q, want %q", data, name, got, want)
 			}
 		}
 		var method string
-		if json.Unmarshal(members["method"], &method) == nil && members["method"][0] == '"' && method != string(fr.method) {
-			t.Fatalf("%q: method is %q, want %q", data, fr.method, method)
+		if json.Unmarshal(members["method"], &method) == nil && members["method"][0] == '"' && method != string(fr.Method) {
+			t.Fatalf("%q: method is %q, want %q", data, fr.Method, method)
 		}
-		if p := members["params"]; len(p) > 0 && p[0] == '{' && fr.session != nil {
+		if p := members["params"]; len(p) > 0 && p[0] == '{' && fr.SessionID != nil {
 			var inner map[string]json.RawMessage
 			json.Unmarshal(p, &inner)
 			var want string
 			json.Unmarshal(inner["sessionId"], &want)
-			if bytes.Count(p, []byte("sessionId")) == 1 && want != string(fr.session) {
-				t.Fatalf("%q: session is %q, want %q", data, fr.session, want)
+			if bytes.Count(p, []byte("sessionId")) == 1 && want != string(fr.SessionID) {
+				t.Fatalf("%q: session is %q, want %q", data, fr.SessionID, want)
 			}
 		}
 	})

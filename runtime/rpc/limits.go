@@ -33,8 +33,8 @@ type Limits struct {
 	// other implementations stop at a few of these: 8 MiB.
 	Notice int
 	// Depth is how far arrays and objects may be nested in a message of the
-	// peer: 512; and SendDepth in one of this side: 100, because others stop near
-	// 128. What is deeper is not sent: *TooDeepError.
+	// peer: 512, which is also the most. SendDepth is the same for this side: 100,
+	// because others stop near 128. What is deeper is not sent: *TooDeepError.
 	Depth     int
 	SendDepth int
 	// Messages and Bytes bound what has been read and not yet handled: 10,000

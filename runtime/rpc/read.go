@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -67,16 +66,16 @@ func (c *Conn) receive(f *frame, buf *buffer, last bool) (kept bool) {
 		c.unreadable(msg, err, last)
 		return false
 	}
-	if f.problem == "" && !f.version && c.opts.Server {
-		f.problem = `"jsonrpc":"2.0" is missing`
+	if f.Problem == "" && !f.Version && c.opts.Server {
+		f.Problem = `"jsonrpc":"2.0" is missing`
 	}
 	switch {
-	case f.problem != "":
+	case f.Problem != "":
 		c.malformed(f, msg)
 		return false
-	case f.method == nil:
+	case f.Method == nil:
 		return c.response(f, buf)
-	case f.id == nil:
+	case f.ID == nil:
 		return c.notification(f, buf)
 	}
 	return c.request(f, buf)
@@ -99,8 +98,8 @@ func (c *Conn) unreadable(msg []byte, err error, last bool) {
 // is looked at. Nothing that looks like an answer is answered, or two peers
 // could go on for ever.
 func (c *Conn) malformed(f *frame, msg []byte) {
-	err := &MalformedError{Reason: f.problem}
-	isAnswer := f.method == nil && (f.result != nil || f.err != nil || f.id != nil)
+	err := &MalformedError{Reason: f.Problem}
+	isAnswer := f.Method == nil && (f.Result != nil || f.Error != nil || f.ID != nil)
 	var k *Call
 	if isAnswer {
 		if k = c.claimed(f); k != nil {
@@ -115,8 +114,8 @@ func (c *Conn) malformed(f *frame, msg []byte) {
 	switch {
 	case k != nil:
 		c.answer(k, reply{local: err}, nil)
-	case !isAnswer && (f.method != nil || msg[0] == '[' || c.opts.Server):
-		c.refuse(f.id, acp.ErrorCodeInvalidRequest, "invalid request: "+f.problem)
+	case !isAnswer && (f.Method != nil || msg[0] == '[' || c.opts.Server):
+		c.refuse(f.ID, acp.ErrorCodeInvalidRequest, "invalid request: "+f.Problem)
 	}
 }
 
@@ -133,12 +132,13 @@ func (c *Conn) claimed(f *frame) *Call {
 // tooLarge deals with a message above the limit, going by its beginning.
 func (c *Conn) tooLarge(big *TooLargeError) {
 	c.fault(FaultTooLarge, big, big.Head)
-	f := peekFrame(big.Head, &c.lim)
+	f := new(frame)
+	f.parse(big.Head, &c.lim) // as far as it goes
 	switch {
-	case f.method != nil && f.id == nil: // a notification, or its id comes later
-	case f.method != nil:
-		c.refuse(f.id, acp.ErrorCodeInvalidRequest, big.Error())
-	case f.id != nil:
+	case f.Method != nil && f.ID == nil: // a notification, or its id comes later
+	case f.Method != nil:
+		c.refuse(f.ID, acp.ErrorCodeInvalidRequest, big.Error())
+	case f.ID != nil:
 		if k := c.claimed(f); k != nil {
 			c.answer(k, reply{local: fmt.Errorf("%s: answer: %w", k.method, big)}, nil)
 		}
@@ -151,7 +151,7 @@ func (c *Conn) tooLarge(big *TooLargeError) {
 func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
 	n, ok := number(f)
 	if !ok {
-		c.fault(FaultUnknownResponse, fmt.Errorf("answer with the unknown id %.40s", f.id), buf.b)
+		c.fault(FaultUnknownResponse, fmt.Errorf("answer with the unknown id %.40s", f.ID), buf.b)
 		return false
 	}
 	k, kind := c.calls.claim(n)
@@ -159,19 +159,19 @@ func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
 		c.fault(kind, fmt.Errorf("%s with the id %d", kind, n), buf.b)
 		return false
 	}
-	if v, ok := c.h.(*ClientVersions); ok && k.method == acp.MethodInitialize && f.result != nil {
-		v.agree(f.result)
+	if v, ok := c.h.(*ClientVersions); ok && k.method == acp.MethodInitialize && f.Result != nil {
+		v.agree(f.Result)
 	}
-	c.answer(k, reply{buf: buf, result: f.result, err: f.err}, f.session)
+	c.answer(k, reply{buf: buf, result: f.Result, err: f.Error}, f.SessionID)
 	return true
 }
 
 // number returns the id of an answer as one of ours.
 func number(f *frame) (int64, bool) {
-	if f.id == nil || f.id[0] == '"' || f.id[0] == 'n' {
+	if f.ID == nil || f.ID[0] == '"' || f.ID[0] == 'n' {
 		return 0, false
 	}
-	if n, ok := smallInt(f.id); ok {
+	if n, ok := smallInt(f.ID); ok {
 		return n, true
 	}
 	return smallInt(f.key.AppendJSON(nil)) // 1.0 is 1
@@ -202,13 +202,11 @@ func (c *Conn) answer(k *Call, r reply, named []byte) {
 
 // notification puts a notification into its lane.
 func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
-	s := step{buf: buf, method: c.intern(f.method), params: params(f)}
+	s := step{buf: buf, method: c.intern(f.Method), params: params(f)}
 	if s.method == acp.MethodCancelRequest {
-		var p struct { // not the typed message, which takes 7.0 for no integer
-			RequestID json.RawMessage `json:"requestId"`
-		}
-		if json.Unmarshal(s.params, &p) == nil && len(p.RequestID) > 0 {
-			if id, ok := requestID(p.RequestID, c.lim.ID); ok {
+		// Not the typed message, which takes 7.0 for no integer.
+		if raw, _ := acp.Extra(s.params).Get("requestId"); len(raw) > 0 {
+			if id, ok := requestID(raw, c.lim.ID); ok {
 				c.in.cancel(id)
 			}
 		}
@@ -219,14 +217,14 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 		return false
 	}
 	if s.method == acp.MethodSessionCancel {
-		c.in.cancelPrompts(string(f.session))
+		c.in.cancelPrompts(string(f.SessionID))
 		c.flow.add(len(buf.b))
 		c.work.add()
 		go c.notifyNow(s)
 		return true
 	}
 	c.flow.add(len(buf.b))
-	c.push(c.laneFor(f.session), s)
+	c.push(c.laneFor(f.SessionID), s)
 	return true
 }
 
@@ -239,10 +237,10 @@ func (c *Conn) notifyNow(s step) {
 // params returns the params as handlers get them: absent and null are an
 // object without members.
 func params(f *frame) []byte {
-	if f.params == nil || f.params[0] == 'n' {
+	if f.Params == nil || f.Params[0] == 'n' {
 		return []byte("{}")
 	}
-	return f.params
+	return f.Params
 }
 
 // What is kept of the names of methods.

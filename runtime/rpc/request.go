@@ -98,8 +98,8 @@ func (in *inbound) cancelPrompts(session string) {
 // session.
 func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 	req := &request{
-		id: f.id, key: f.key, method: c.intern(f.method), params: params(f),
-		session: string(f.session), buf: buf,
+		id: f.ID, key: f.key, method: c.intern(f.Method), params: params(f),
+		session: string(f.SessionID), buf: buf,
 	}
 	if err := c.in.add(req, &c.lim); err != nil {
 		if err == errReused {
@@ -109,14 +109,14 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 			return false
 		}
 		c.fault(FaultRefused, fmt.Errorf("%s: %w", req.method, err), buf.b)
-		c.refuse(f.id, acp.ErrorCodeRequestCancelled, err.Error())
+		c.refuse(f.ID, acp.ErrorCodeRequestCancelled, err.Error())
 		return false
 	}
 	if c.opts.Handshake {
 		var err error
 		if req.wait, err = c.hand.admit(req); err != nil {
 			c.in.remove(req)
-			id := f.id
+			id := f.ID
 			if err == errNullID {
 				id = nil
 			}
@@ -127,7 +127,7 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 	}
 	req.ctx = requestContext{c: c, req: req}
 	c.flow.add(len(buf.b))
-	if l := c.laneFor(f.session); l.busy() {
+	if l := c.laneFor(f.SessionID); l.busy() {
 		c.push(l, step{req: req})
 	} else {
 		c.work.add()

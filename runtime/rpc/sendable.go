@@ -1,7 +1,6 @@
 package rpc
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -35,7 +34,7 @@ func (l *Limits) sendable(msg []byte, at int) error {
 	if len(msg) > l.Message {
 		return &TooLargeError{Limit: l.Message, Size: len(msg)}
 	}
-	if deeper(msg, l.SendDepth) {
+	if jx.Deeper(msg, l.SendDepth) {
 		return &TooDeepError{Limit: l.SendDepth}
 	}
 	return nil
@@ -46,51 +45,11 @@ func (c *Conn) sendableError(req *request, e *acp.Error) *acp.Error {
 	if e.Data == nil && e.Extra == nil {
 		return e
 	}
-	err := c.lim.sendable(e.AppendJSON([]byte("{")), 1) // as a member of the message
+	const head = `{"error":`
+	err := c.lim.sendable(append(e.AppendJSON([]byte(head)), '}'), len(head))
 	if err == nil {
 		return e
 	}
 	c.fault(FaultHandler, fmt.Errorf("%s: data of the error: %w", req.method, err), req.buf.b)
 	return &acp.Error{Code: e.Code, Message: e.Message}
-}
-
-// deeper reports whether JSON text nests deeper than a limit. Nearly all text
-// has too few brackets for that, which two searches tell. Else those outside of
-// strings are counted.
-func deeper(text []byte, limit int) bool {
-	if len(text) <= 2*limit || bytes.Count(text, []byte{'{'})+bytes.Count(text, []byte{'['}) <= limit {
-		return false
-	}
-	depth := 0
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '{', '[':
-			if depth++; depth > limit {
-				return true
-			}
-		case '}', ']':
-			depth--
-		case '"':
-			i = closing(text, i)
-		}
-	}
-	return false
-}
-
-// closing returns where the string that begins at i ends.
-func closing(text []byte, i int) int {
-	for {
-		n := bytes.IndexByte(text[i+1:], '"')
-		if n < 0 {
-			return len(text)
-		}
-		i += 1 + n
-		slashes := 0
-		for text[i-1-slashes] == '\\' {
-			slashes++
-		}
-		if slashes%2 == 0 {
-			return i
-		}
-	}
 }

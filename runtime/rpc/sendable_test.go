@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -65,39 +64,5 @@ func TestTheDepthOfWhatIsSentCanBeSet(t *testing.T) {
 	}
 	if err := c.Notify(context.Background(), "_x", raw(`{"a":[[1]]}`)); err == nil {
 		t.Error("sent")
-	}
-}
-
-func TestBracketsInStringsAreNoLevels(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{
-		`[[[]]]`:                             true,
-		`[[],[],[],[],{},{}]`:                false,
-		`["[[[[[","{{{{{","\"[[[","\\",[1]]`: false,
-		`["\\\"",[["[[[[["]]]`:               true,
-		`["\\",[[]],"[["]`:                   true,
-		`["[[[[[[[[[[[`:                      false, // no JSON at all
-		`[]]]]]]]]]]]]`:                      false,
-	} {
-		if got := rpc.Deeper([]byte(text), 2); got != want {
-			t.Errorf("%s: %v", text, got)
-		}
-	}
-}
-
-func BenchmarkDeeper(b *testing.B) {
-	code := strings.Repeat("func (c *Conn) f(x []int) {\n\tfmt.Println(\"a[0]\", x[0])\n}\n", 4000)
-	for _, m := range []struct{ name, text string }{
-		{"chunk", string(chunk)}, {"code", fmt.Sprintf(`{"params":{"content":%s}}`, acp.StringID(code).AppendJSON(nil))},
-	} {
-		b.Run(m.name, func(b *testing.B) {
-			b.SetBytes(int64(len(m.text)))
-			text := []byte(m.text)
-			for b.Loop() {
-				if rpc.Deeper(text, 100) {
-					b.Fatal("too deep")
-				}
-			}
-		})
 	}
 }

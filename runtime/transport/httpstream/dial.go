@@ -32,7 +32,7 @@ type StatusError struct {
 }
 
 func (e *StatusError) Error() string {
-	text := fmt.Sprintf("%s: the server answered %d %s", e.Method, e.Status, http.StatusText(e.Status))
+	text := fmt.Sprintf("%s: the server answered %d %s", string(e.Method), e.Status, http.StatusText(e.Status))
 	if e.Body != "" {
 		text += fmt.Sprintf(": %.200q", e.Body)
 	}
@@ -133,7 +133,7 @@ func (c *client) Write(msg []byte) error {
 		return err
 	}
 	if !c.begun {
-		if e.Method != acp.MethodInitialize || e.Key() == "" {
+		if string(e.Method) != acp.MethodInitialize || e.Key() == "" {
 			return errors.New("the first message is not an initialize request")
 		}
 		c.begun = true
@@ -227,7 +227,7 @@ func (c *client) post(msg []byte, e *envelope.Envelope) error {
 		delete(c.asked, key)
 		c.mu.Unlock()
 	}
-	attach := e.Method == acp.MethodSessionLoad || e.Method == acp.MethodSessionResume
+	attach := string(e.Method) == acp.MethodSessionLoad || string(e.Method) == acp.MethodSessionResume
 	if session != "" && !sound(session) {
 		if e.IsRequest() {
 			c.deliver(arrival{msg: envelope.Failure(e.ID, "the session id is too long or holds unusual characters, it cannot be used over HTTP", nil)})
@@ -243,7 +243,7 @@ func (c *client) post(msg []byte, e *envelope.Envelope) error {
 		}
 	}
 	if e.IsRequest() && key != "" {
-		w := waiting{id: bytes.Clone(e.ID), method: e.Method, session: session, on: answeredOn(e, session)}
+		w := waiting{id: bytes.Clone(e.ID), method: string(e.Method), session: session, on: answeredOn(e, session)}
 		c.mu.Lock()
 		c.waiting[key] = w
 		c.mu.Unlock()

@@ -148,16 +148,16 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, connection, sessio
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
-	case e.Method == "" && e.ID == nil || len(e.ID) > maxID+2:
+	case string(e.Method) == "" && e.ID == nil || len(e.ID) > maxID+2:
 		http.Error(w, "not a JSON-RPC message, or its id is too long", http.StatusBadRequest)
 		return
-	case e.Method == acp.MethodInitialize && connection != "":
+	case string(e.Method) == acp.MethodInitialize && connection != "":
 		http.Error(w, "the connection is initialized", http.StatusBadRequest)
 		return
-	case e.Method == acp.MethodInitialize && e.Key() == "":
+	case string(e.Method) == acp.MethodInitialize && e.Key() == "":
 		http.Error(w, "initialize without an id", http.StatusBadRequest)
 		return
-	case e.Method == acp.MethodInitialize:
+	case string(e.Method) == acp.MethodInitialize:
 		s.initialize(w, r, msg, &e)
 		return
 	}
@@ -281,7 +281,7 @@ func (s *Server) forget(c *serverConn) {
 // forward passes a message of the client on and returns the status to answer.
 func (c *serverConn) forward(ctx context.Context, msg []byte, e *envelope.Envelope, header string) (int, string) {
 	session := e.Session()
-	about, known := aboutSession(e.Method)
+	about, known := aboutSession(string(e.Method))
 	key := e.Key()
 	c.mu.Lock()
 	if e.IsAnswer() {
@@ -313,7 +313,7 @@ func (c *serverConn) forward(ctx context.Context, msg []byte, e *envelope.Envelo
 			return http.StatusTooManyRequests, fmt.Sprintf("more than %d unanswered requests", maxPending)
 		}
 		c.routes[key] = answeredOn(e, session)
-		if e.Method == acp.MethodSessionLoad {
+		if string(e.Method) == acp.MethodSessionLoad {
 			c.replays[key] = session
 		}
 	}

@@ -132,15 +132,16 @@ func New(rules ...Rule) *Map {
 // itself when nothing changes.
 func (m *Map) ToAgent(msg []byte) []byte {
 	e, err := envelope.Parse(msg)
-	if err != nil || e.Method == "" {
+	if err != nil {
 		return msg
 	}
-	if results[e.Method] != nil && e.IsRequest() {
+	method := string(e.Method)
+	if results[method] != nil && e.IsRequest() {
 		m.mu.Lock()
-		m.calls[e.Key()] = e.Method
+		m.calls[e.Key()] = method
 		m.mu.Unlock()
 	}
-	return m.out.rewrite(msg, "params", toAgent[e.Method])
+	return m.out.rewrite(msg, "params", toAgent[method])
 }
 
 // ToClient returns a message of the agent as the client knows its paths, msg
@@ -157,7 +158,7 @@ func (m *Map) ToClient(msg []byte) []byte {
 		m.mu.Unlock()
 		return m.in.rewrite(msg, "result", results[method])
 	}
-	return m.in.rewrite(msg, "params", toClient[e.Method])
+	return m.in.rewrite(msg, "params", toClient[string(e.Method)])
 }
 
 // conn is a transport of a client whose paths are mapped.

@@ -109,7 +109,7 @@ func (c *serverConn) begin() error {
 		return err
 	}
 	e, err := envelope.Parse(msg)
-	if err != nil || e.Method != acp.MethodInitialize || e.Key() == "" {
+	if err != nil || string(e.Method) != acp.MethodInitialize || e.Key() == "" {
 		c.status.Store(int32(websocket.StatusProtocolError))
 		return errNotInitialize
 	}
@@ -133,7 +133,7 @@ func (c *serverConn) Read(buf []byte) ([]byte, error) {
 			return msg, err
 		}
 		e, bad := envelope.Parse(msg)
-		if bad != nil || e.Method != acp.MethodInitialize || e.ID == nil {
+		if bad != nil || string(e.Method) != acp.MethodInitialize || e.ID == nil {
 			return msg, nil
 		}
 		if err := c.Write(refusal(e.ID)); err != nil {
