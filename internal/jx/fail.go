@@ -61,7 +61,7 @@ func (d *Dec) err() error {
 		e.Syntax = true
 		e.Msg = d.detail
 		if d.code == tooDeep {
-			e.Msg = fmt.Sprintf("more than %d levels of nesting", maxDepth-d.less)
+			e.Msg = fmt.Sprintf("more than %d levels of nesting", MaxDepth-d.less)
 		}
 		return e
 	case foreign:

@@ -49,7 +49,7 @@ func (d *Dec) Name() []byte {
 // Deeper reports whether text nests arrays and objects deeper than a limit, or
 // than 512 levels.
 func Deeper(text []byte, limit int) bool {
-	limit = min(limit, maxDepth)
+	limit = min(limit, MaxDepth)
 	// Nearly all text has too few brackets for that, which two searches tell.
 	if len(text) <= 2*limit || bytes.Count(text, []byte{'{'})+bytes.Count(text, []byte{'['}) <= limit {
 		return false

@@ -59,7 +59,7 @@ func TestNestingEndsAtLevel512(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ open, shut string }{{"[", "]"}, {`{"a":`, "}"}, {`[{"a":`, "}]"}} {
 		per := strings.Count(c.open, "[") + strings.Count(c.open, "{")
-		n := maxDepth / per
+		n := MaxDepth / per
 		text := strings.Repeat(c.open, n) + "1" + strings.Repeat(c.shut, n)
 		d := New([]byte(text))
 		d.Skip()

@@ -41,8 +41,10 @@ func (d *Dec) StrBytes() []byte {
 
 // Unquote returns what a string stands for that has been checked and is written
 // as token, with its quotes. The bytes alias the token unless it has escapes.
-func Unquote(token []byte) []byte {
-	inner := token[1 : len(token)-1]
+func Unquote(token []byte) []byte { return Unescape(token[1 : len(token)-1]) }
+
+// Unescape is Unquote for what is between the quotes.
+func Unescape(inner []byte) []byte {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
 	}

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+
+	"github.com/hermes-nvim/hermes/internal/envelope"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 type kind uint8
@@ -16,28 +19,29 @@ const (
 	notification
 )
 
-// message is what matters of a JSON-RPC message.
+// message is what matters of a JSON-RPC message. Its slices alias the message.
 type message struct {
 	kind   kind
-	ID     json.RawMessage `json:"id"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
-	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
+	ID     json.RawMessage
+	Method string
+	Params json.RawMessage
+	Result json.RawMessage
+	Error  json.RawMessage
 }
 
-// parse reads a message. What is none is noise.
+// parse reads a message. Anything else is noise.
 func parse(b []byte) *message {
-	m := new(message)
-	if len(b) == 0 || b[0] != '{' || json.Unmarshal(b, m) != nil {
+	e, err := envelope.Parse(b)
+	if err != nil {
 		return new(message)
 	}
-	switch hasID := len(m.ID) > 0; {
-	case m.Method != "" && hasID && string(m.ID) != "null":
+	m := &message{ID: e.ID, Method: string(e.Method), Params: e.Params, Result: e.Result, Error: e.Error}
+	switch {
+	case e.IsRequest() && string(m.ID) != "null":
 		m.kind = request
-	case m.Method != "":
+	case e.Method != nil:
 		m.kind = notification
-	case hasID && (m.Result != nil || m.Error != nil):
+	case e.IsAnswer() && (m.Result != nil || m.Error != nil):
 		m.kind = response
 	}
 	return m
@@ -121,48 +125,19 @@ func script(records []Record, side Side) []*cue {
 
 // replaceID gives a response another id. Everything else stays.
 func replaceID(msg []byte, id json.RawMessage) []byte {
-	w := walker{b: msg}
-	var replaced []byte
-	w.members(func(name string) {
-		start := w.p
-		w.skip()
-		if name == "id" && replaced == nil {
-			replaced = slices.Concat(msg[:start], id, msg[w.p:])
-		}
-	})
-	if replaced == nil {
-		return msg
-	}
-	return replaced
-}
-
-// skip passes over one value.
-func (w *walker) skip() {
-	depth := 0
-	for {
-		w.space()
-		switch c := w.b[w.p]; c {
-		case '"':
-			w.str()
-		case '{', '[':
-			depth++
-			w.p++
-			continue
-		case '}', ']':
-			depth--
-			w.p++
-		case ',', ':':
-			w.p++
-			continue
-		default:
-			for w.p < len(w.b) && bytes.IndexByte([]byte(",]} \t\r"), w.b[w.p]) < 0 {
-				w.p++
-			}
-		}
-		if depth == 0 {
-			return
+	edit := jx.Edit{Source: msg}
+	var d jx.Dec
+	d.Reset(msg)
+	d.Obj()
+	for name, more := d.Next(); more; name, more = d.Next() {
+		start := d.Pos()
+		d.Skip()
+		if string(name) == "id" {
+			edit.Replace(start, d.Pos(), id)
+			break
 		}
 	}
+	return edit.Result()
 }
 
 func errorAnswer(id json.RawMessage, text string) []byte {
@@ -170,14 +145,12 @@ func errorAnswer(id json.RawMessage, text string) []byte {
 	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"error":{"code":-32603,"message":`), msg, []byte(`}}`))
 }
 
-// member returns a member of an object that is a string.
+// member returns a member of an object that is a string, "" when there is none.
 func member(object json.RawMessage, name string) string {
-	var members map[string]json.RawMessage
-	var s string
-	if json.Unmarshal(object, &members) != nil || json.Unmarshal(members[name], &s) != nil {
-		return ""
-	}
-	return s
+	var d jx.Dec
+	d.Reset(object)
+	text, _ := d.Tag(name)
+	return string(text)
 }
 
 // substitutions turn what was recorded into what is so now.

@@ -23,6 +23,8 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // Direction says what a record holds.
@@ -126,41 +128,16 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-// maxNesting is how deep a message may be nested to be kept as JSON. The
-// decoder of encoding/json stops at 10,000.
-const maxNesting = 9_000
-
 // isMessage reports whether b can stand in a record as it is and be read back
 // unchanged.
 func isMessage(b []byte) bool {
-	if len(b) < 2 || b[0] != '{' && b[0] != '[' || b[len(b)-1] != '}' && b[len(b)-1] != ']' {
+	if len(b) < 2 || b[0] != '{' && b[0] != '[' || b[len(b)-1] != '}' && b[len(b)-1] != ']' || bytes.IndexByte(b, '\n') >= 0 {
 		return false
 	}
-	open := 0
-	for _, c := range b {
-		switch c {
-		case '{', '[':
-			open++
-		case '\n':
-			return false
-		}
-	}
-	return (open < maxNesting || depth(b) < maxNesting) && utf8.Valid(b) && json.Valid(b)
-}
-
-// depth is how deep b is nested, brackets in strings included.
-func depth(b []byte) int {
-	now, most := 0, 0
-	for _, c := range b {
-		switch c {
-		case '{', '[':
-			now++
-			most = max(most, now)
-		case '}', ']':
-			now--
-		}
-	}
-	return most
+	var d jx.Dec
+	d.Reset(b)
+	d.Skip()
+	return d.Close() == nil
 }
 
 // decode reads a line. The record does not alias it.

@@ -3,11 +3,12 @@ package trace
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // hidden takes the place of a secret.
@@ -28,18 +29,21 @@ const hidden = "[redacted]"
 //     members, too, and inside base64 where that is the output of a terminal or
 //     the contents of a file.
 //
-// It errs on the side of hiding, and cannot find a secret that looks like an
+// A message that is nested more than 512 levels deep is hidden as a whole: no
+// connection takes it, so nobody knows what its members mean. Redact errs on the
+// side of hiding, and cannot find a secret that looks like an
 // ordinary word in an ordinary place: treat recordings with care.
 func Redact(b []byte) ([]byte, bool) {
+	if jx.Deeper(b, jx.MaxDepth) {
+		return []byte(hidden), true
+	}
 	if !isMessage(b) {
 		return redactText(b, true)
 	}
-	w := walker{b: b}
+	w := walker{edit: jx.Edit{Source: b}}
+	w.Reset(b)
 	w.value(place{})
-	if w.copied == 0 {
-		return b, false
-	}
-	return append(w.out, b[w.copied:]...), true
+	return w.edit.Result(), w.edit.Changed()
 }
 
 // place is where in a message a value is.
@@ -51,106 +55,82 @@ type place struct {
 	base64       bool   // output of a terminal or contents of a file
 }
 
-// walker walks valid JSON text and rewrites strings.
+// walker goes over the JSON text of a message and hides strings.
 type walker struct {
-	b      []byte
-	p      int
-	out    []byte
-	copied int // b[:copied] is in out
-	names  int // how many names were hidden
+	jx.Dec
+	edit  jx.Edit
+	names int // how many names were hidden
 }
 
-func (w *walker) space() {
-	for w.b[w.p] <= ' ' {
-		w.p++
-	}
-}
-
-// str passes over the string at the cursor and returns what is between the quotes.
-func (w *walker) str() []byte {
-	start := w.p + 1
-	for w.p = start; w.b[w.p] != '"'; w.p++ {
-		if w.b[w.p] == '\\' {
-			w.p++
-		}
-	}
-	w.p++
-	return w.b[start : w.p-1]
-}
-
-func (w *walker) replace(from, to int, text []byte) {
-	w.out = append(append(w.out, w.b[w.copied:from]...), text...)
-	w.copied = to
+// inside replaces what is between the quotes of the string that was read last.
+func (w *walker) inside(token, text []byte) {
+	w.edit.Replace(w.Pos()-len(token)+1, w.Pos()-1, text)
 }
 
 func (w *walker) value(at place) {
-	w.space()
-	switch w.b[w.p] {
+	switch first := w.Peek(); first {
 	case '{':
-		w.object(at)
+		w.Obj()
+		for w.More('}') {
+			name := w.name()
+			w.value(at.member(name, w.edit.Source[w.Pos():]))
+		}
 	case '[':
 		w.list(at)
 	case '"':
-		start := w.p
-		text := w.str()
-		if at.secret {
-			if len(text) > 0 {
-				w.replace(start+1, w.p-1, []byte(hidden))
-			}
-			break
-		}
-		redact := redactString
-		if at.base64 {
-			redact = redactBase64
-		}
-		if masked, changed := redact(text, !at.plain); changed {
-			w.replace(start+1, w.p-1, masked)
-		}
+		w.str(w.Token(), at)
 	default:
-		start := w.p
-		for w.p < len(w.b) && strings.IndexByte(",]} \t\r", w.b[w.p]) < 0 {
-			w.p++
-		}
-		if c := w.b[start]; at.secret && (c == '-' || c >= '0' && c <= '9') {
-			w.replace(start, w.p, []byte(`"`+hidden+`"`))
+		start := w.Pos()
+		w.Skip()
+		if at.secret && (first == '-' || first >= '0' && first <= '9') {
+			w.edit.Replace(start, w.Pos(), []byte(`"`+hidden+`"`))
 		}
 	}
 }
 
-// list walks an array. It may be the words of a command: what belongs to a flag
-// such as --token is hidden, be it the rest of the word or the next one.
+// str hides what is secret in the string that was read last.
+func (w *walker) str(token []byte, at place) {
+	text := token[1 : len(token)-1]
+	if at.secret {
+		if len(text) > 0 {
+			w.inside(token, []byte(hidden))
+		}
+		return
+	}
+	redact := redactString
+	if at.base64 {
+		redact = redactBase64
+	}
+	if masked, changed := redact(text, !at.plain); changed {
+		w.inside(token, masked)
+	}
+}
+
+// list goes over an array. It may be the words of a command: what belongs to a
+// flag such as --token is hidden, be it the rest of the word or the next one.
 func (w *walker) list(at place) {
 	next := false
-	w.p++
-	for w.space(); w.b[w.p] != ']'; w.space() {
-		if w.b[w.p] == ',' {
-			w.p++
-			continue
-		}
-		if w.b[w.p] != '"' {
+	w.Array()
+	for w.More(']') {
+		if w.Peek() != '"' {
 			next = false
 			w.value(at)
 			continue
 		}
-		element, start := at, w.p
-		word := w.str()
+		token := w.Token()
+		word := token[1 : len(token)-1]
 		name, rest, joined := bytes.Cut(word, []byte("="))
 		isFlag := bytes.HasPrefix(word, []byte("-"))
 		isSecret := isFlag && isSecretName(flatten(string(name)))
 		if isSecret && joined && len(rest) > 0 {
-			w.replace(w.p-1-len(rest), w.p-1, []byte(hidden))
+			w.edit.Replace(w.Pos()-1-len(rest), w.Pos()-1, []byte(hidden))
 		} else {
-			w.p = start
+			element := at
 			element.secret = at.secret || next && !isFlag
-			w.value(element)
+			w.str(token, element)
 		}
 		next = isSecret && !joined
 	}
-	w.p++
-}
-
-func (w *walker) object(at place) {
-	w.members(func(name string) { w.value(at.member(name, w.b[w.p:])) })
 }
 
 // minNamed is the length in bytes of the shortest name with a secret in it.
@@ -159,37 +139,16 @@ const minNamed = 16
 // name passes over the name of a member and returns it. A secret may stand
 // there as well; hidden names are numbered, because they must differ.
 func (w *walker) name() string {
-	raw := w.str()
-	from, to := w.p-1-len(raw), w.p-1
+	at := w.Pos()
+	token := w.Name()
+	raw := token[1 : len(token)-1]
 	if len(raw) < minNamed {
 		// nearly every name
 	} else if masked, changed := redactString(raw, false); changed {
 		w.names++
-		w.replace(from, to, fmt.Appendf(nil, "%s-%d", masked, w.names))
+		w.edit.Replace(at+1, at+len(token)-1, fmt.Appendf(nil, "%s-%d", masked, w.names))
 	}
-	if bytes.IndexByte(raw, '\\') < 0 {
-		return string(raw)
-	}
-	var name string
-	json.Unmarshal(w.b[from-1:to+1], &name) // valid JSON text
-	return name
-}
-
-// members passes over an object; value passes over the value of each member.
-func (w *walker) members(value func(name string)) {
-	w.p++
-	for w.space(); w.b[w.p] != '}'; w.space() {
-		if w.b[w.p] == ',' {
-			w.p++
-			continue
-		}
-		name := w.name()
-		w.space()
-		w.p++ // the colon
-		w.space()
-		value(name)
-	}
-	w.p++
+	return string(jx.Unquote(token))
 }
 
 // member is the place of a member of an object at p. Its value is at the start
@@ -280,26 +239,21 @@ func redactCommand(words []string) []string {
 
 // redactString is redactText for the inside of a JSON string.
 func redactString(b []byte, random bool) ([]byte, bool) {
-	var s string
-	if bytes.IndexByte(b, '\\') < 0 {
-		return redactText(b, random)
-	} else if json.Unmarshal(slices.Concat([]byte{'"'}, b, []byte{'"'}), &s) != nil {
-		return b, false
-	}
-	masked, changed := redactText([]byte(s), random)
+	masked, changed := redactText(jx.Unescape(b), random)
 	if !changed {
 		return b, false
 	}
-	masked, _ = json.Marshal(string(masked)) // strings always encode
-	return masked[1 : len(masked)-1], true
+	if bytes.IndexByte(b, '\\') >= 0 {
+		masked = jx.AppendString(nil, string(masked))
+		masked = masked[1 : len(masked)-1]
+	}
+	return masked, true
 }
 
 // redactBase64 is redactString for text in base64: the secrets in it are hidden
 // and the rest stays. What holds no text is taken as it is.
 func redactBase64(b []byte, random bool) ([]byte, bool) {
-	var s string
-	json.Unmarshal(slices.Concat([]byte{'"'}, b, []byte{'"'}), &s) // slashes may be escaped
-	text, err := base64.StdEncoding.DecodeString(s)
+	text, err := base64.StdEncoding.DecodeString(string(jx.Unescape(b))) // slashes may be escaped
 	if err != nil || !isText(text) {
 		return redactString(b, random)
 	}
