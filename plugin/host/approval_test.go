@@ -18,7 +18,7 @@ func oneSession(t *testing.T, agent string, id acp.SessionID, cwd string) *sessi
 	t.Helper()
 	c := newConnection(t.Context(), new(Host), agent, command{Terminal: runAsked})
 	t.Cleanup(func() { c.services.Close() })
-	return c.addSession(id, requestFields{Cwd: cwd})
+	return c.addSession(id, []string{cwd})
 }
 
 // spends reports whether the approvals of s cover the command of p, and whether
@@ -130,7 +130,7 @@ func TestAnApprovalIsForOneRunOfTheCommandThatWasShown(t *testing.T) {
 		`{"command":"true","env":[{"name":"B","value":"2"}]}`:          {Command: "true", Env: []acp.EnvVariable{{Name: "B", Value: "2"}}},
 	} {
 		s := oneSession(t, "agent", "s", dir)
-		others := []*session{s.conn.addSession("other", requestFields{Cwd: dir}), oneSession(t, "other agent", "s", dir)}
+		others := []*session{s.conn.addSession("other", []string{dir}), oneSession(t, "other agent", "s", dir)}
 		a := s.shown(t.Context(), execute(rawInput))
 		if a.command == nil {
 			t.Errorf("%s shows no command", rawInput)
@@ -185,7 +185,7 @@ func TestAnApprovalIsForOneRunOfTheCommandThatWasShown(t *testing.T) {
 			t.Errorf("%s: covered in the next turn", rawInput)
 		}
 		s.mu.Lock()
-		s.turn = newTurn("next", nil)
+		s.turn = newTurn("next", nil, nil)
 		s.mu.Unlock()
 		s.approve(a) // answered too late
 		if covered, _ := spends(t, s, &call); covered {

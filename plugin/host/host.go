@@ -161,9 +161,9 @@ func (h *Host) handle(op, id, text string) {
 	case "disconnect":
 		err = decodeOp(text, func(p disconnectOp) error { return h.disconnect(id, p) })
 	case "request":
-		err = decodeOp(text, func(p requestOp) error { return h.request(id, p) })
+		err = decodeRequest(text, func(p requestOp) error { return h.request(id, p) })
 	case "notify":
-		err = decodeOp(text, func(p requestOp) error { return h.notify(id, p) })
+		err = decodeRequest(text, func(p requestOp) error { return h.notify(id, p) })
 	case "cancel":
 		err = decodeOp(text, func(p cancelOp) error { return h.cancel(id, p) })
 	case "rules":

@@ -26,6 +26,11 @@ func appendLua(dst, src []byte) ([]byte, int) {
 	return c.dst, c.d.Values()
 }
 
+func forLua(text []byte) part {
+	text, values := appendLua(nil, text)
+	return part{text, values}
+}
+
 type luaCopier struct {
 	d        jx.Dec
 	src, dst []byte
@@ -170,6 +175,14 @@ func (o *object) raw(k string, v []byte) *object {
 	var values int
 	o.buf, values = appendLua(o.buf, v)
 	o.values += values
+	return o
+}
+
+// part adds a member that Lua can take as it is.
+func (o *object) part(k string, v part) *object {
+	o.key(k)
+	o.buf = append(o.buf, v.text...)
+	o.values += v.values
 	return o
 }
 

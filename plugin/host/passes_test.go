@@ -19,7 +19,7 @@ import (
 func lone(t testing.TB) *connection {
 	h := &Host{queue: newQueue(1 << 40), log: slog.New(slog.DiscardHandler)}
 	c := newConnection(t.Context(), h, "a", command{})
-	c.addSession("s", requestFields{Cwd: "/"})
+	c.addSession("s", []string{"/"})
 	return c
 }
 
@@ -82,6 +82,41 @@ func TestAChunkIsReadTwiceAtMostAndNotWrittenAgain(t *testing.T) {
 	}
 	if _, written := arrives(fmt.Sprintf(chunk, "%s", `,"messageId":5`)); written == 0 {
 		t.Error("what the decoder forgave reaches Lua")
+	}
+}
+
+// A prompt goes from the operation of Neovim to the request for the agent, with
+// the data of its events.
+func TestAPromptIsReadThriceAtMostAndNotWrittenForNeovim(t *testing.T) {
+	const image = `{"type":"image","mimeType":"image/png","data":"%s"}`
+	prompt := func(op string, mark string) (r *request, read, written int64) {
+		read, written = passes(mark, func() {
+			err := decodeRequest(strings.ReplaceAll(op, "%s", mark), func(p requestOp) (err error) {
+				r, err = newRequest("prompt-1", p.Method, p.Params)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+		return r, read, written
+	}
+	const op = `{"agent":"a","method":"session/prompt","params":{"prompt":[{"type":"text","text":"look"},` + image + `%more],"sessionId":"s"}}`
+	r, read, written := prompt(strings.ReplaceAll(op, "%more", ""), "mark 1")
+	if read < 1 || read > 3 || written != 0 {
+		t.Errorf("read %d times and written %d times", read, written)
+	}
+	if r.session != "s" || len(r.prompt.blocks) != 2 || string(r.prompt.blocks[1].text) != strings.ReplaceAll(image, "%s", "mark 1") {
+		t.Errorf("session %q, blocks %v", r.session, r.prompt.blocks)
+	}
+	for name, c := range map[string]struct{ more, want string }{
+		"what Lua cannot hold":     {`,{"type":"text","text":"t","_meta":{"n":[null,12345678901234567890]}}`, `{"type":"text","text":"t","_meta":{"n":["12345678901234567890"]}}`},
+		"what the decoder forgave": {`,{"type":"text","text":"t","annotations":{"priority":"x"}}`, `{"type":"text","annotations":{},"text":"t"}`},
+	} {
+		r, _, _ := prompt(strings.ReplaceAll(op, "%more", c.more), "mark 2")
+		if got := string(r.prompt.blocks[2].text); got != c.want {
+			t.Errorf("%s: Lua gets %s, want %s", name, got, c.want)
+		}
 	}
 }
 

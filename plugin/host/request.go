@@ -7,12 +7,12 @@ import (
 	"fmt"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 type requestOp struct {
-	Agent  string          `json:"agent"`
-	Method string          `json:"method"`
-	Params json.RawMessage `json:"params"`
+	Agent, Method string
+	Params        []byte
 }
 
 // methodSetModel is in no schema any more, yet many agents offer models by it:
@@ -23,23 +23,46 @@ const methodSetModel = "session/set_model"
 // mcpServers}; the answer names the new session.
 const methodFork = "session/fork"
 
+// decodeRequest is decodeOp for a requestOp. The params alias the text: they may
+// be large, and are read once more, by their type.
+func decodeRequest(text string, f func(requestOp) error) error {
+	var p requestOp
+	d := jx.New([]byte(text))
+	if d.Obj() {
+		for name, more := d.Next(); more; name, more = d.Next() {
+			switch string(name) {
+			case "agent":
+				p.Agent = d.Str()
+			case "method":
+				p.Method = d.Str()
+			case "params":
+				p.Params = d.Token()
+			default:
+				d.Skip()
+			}
+		}
+	}
+	p.Params = jx.Params(p.Params)
+	if err := d.Close(); err != nil {
+		return invalid("bad arguments: %v", err)
+	}
+	return f(p)
+}
+
 // request carries out any agent method. Some change what the host remembers.
 func (h *Host) request(id string, p requestOp) error {
 	c, err := h.connection(p.Agent)
 	if err != nil {
 		return err
 	}
-	if len(p.Params) == 0 {
-		p.Params = json.RawMessage("{}")
-	}
-	r := &request{id: id, method: p.Method}
-	if err := r.prepare(p.Params); err != nil {
+	r, err := newRequest(id, p.Method, p.Params)
+	if err != nil {
 		return err
 	}
-	c = c.forRequest(r.method, r.fields.SessionID)
+	c = c.forRequest(r.method, r.session)
 	r.conn = c
-	if s, err := c.session(r.fields.SessionID); err == nil && r.method == acp.MethodSessionPrompt {
-		s.prompt(newTurn(id, r.params.(*acp.PromptRequest)))
+	if s, err := c.session(r.session); err == nil && r.prompt != nil {
+		s.prompt(r.prompt)
 		return nil
 	}
 	c.whenReady(func(err error) {
@@ -56,9 +79,6 @@ func (h *Host) notify(id string, p requestOp) error {
 	c, err := h.connection(p.Agent)
 	if err != nil {
 		return err
-	}
-	if len(p.Params) == 0 {
-		p.Params = json.RawMessage("{}")
 	}
 	if session, _ := acp.SessionOf(p.Params); session != "" {
 		c = c.forRequest(p.Method, acp.SessionID(session))
@@ -81,62 +101,76 @@ func (h *Host) notify(id string, p requestOp) error {
 
 // request is one call of an agent method for Neovim.
 type request struct {
-	id     string
-	conn   *connection
-	method string
-	params acp.Appender
-	fields requestFields
+	id      string
+	conn    *connection
+	method  string
+	text    []byte // of the params
+	params  acp.Appender
+	session acp.SessionID // of the params or, once there is one, of the answer
+	prompt  *turn         // nil unless it is one
 
 	after  <-chan struct{} // the request it has to wait for is answered; nil: none
 	before chan struct{}   // closed when this one is answered; nil: nobody waits
 }
 
-// requestFields are the members of requests that the host looks at.
-type requestFields struct {
-	SessionID   acp.SessionID `json:"sessionId"`
-	Cwd         string        `json:"cwd"`
-	Directories []string      `json:"additionalDirectories"`
-	raw         map[string]json.RawMessage
-}
-
-// prepare checks params by the schema, so that a mistake is named here and
+// newRequest checks params by the schema, so that a mistake is named here and
 // not by the agent.
-func (r *request) prepare(params json.RawMessage) error {
-	m, known := methods[r.method]
-	if !known {
-		r.params = acp.Raw(params)
-	} else {
+func newRequest(id, name string, params []byte) (*request, error) {
+	r := &request{id: id, method: name, text: params, params: acp.Raw(params)}
+	d := jx.New(params)
+	if m, known := methods[name]; known {
 		v := m.params()
-		if err := v.UnmarshalJSON(params); err != nil {
-			return invalid("%s: %v", r.method, err)
+		if err := acp.Read(d, v); err != nil {
+			return nil, invalid("%s: %v", name, err)
 		}
 		r.params = v
+	} else if d.Peek() != '{' && !d.Null() {
+		return nil, invalid("%s: params must be an object", name)
 	}
-	if err := json.Unmarshal(params, &r.fields.raw); err != nil {
-		return invalid("%s: params must be an object: %v", r.method, err)
+	if p, ok := r.params.(acp.SessionParams); ok {
+		r.session = acp.SessionID(p.Session())
 	}
-	if err := json.Unmarshal(params, &r.fields); err != nil && known {
-		return invalid("%s: %v", r.method, err)
+	if p, ok := r.params.(*acp.PromptRequest); ok {
+		r.prompt = newTurn(id, p, blocksOf(d, params, p))
 	}
-	return nil
+	return r, nil
+}
+
+// member returns the text of a member of the params, nil when there is none.
+func (r *request) member(name string) []byte {
+	start, end := lookup(r.text, name)
+	return r.text[start:end]
+}
+
+// roots are the folders that the params name for a session, the working folder
+// first. It is empty when they name none.
+func (r *request) roots() []string {
+	var p struct {
+		Cwd  string   `json:"cwd"`
+		More []string `json:"additionalDirectories"`
+	}
+	if err := json.Unmarshal(r.text, &p); err != nil {
+		r.conn.host.log.Debug("folders of a session", "method", r.method, "error", err) // an extension has others
+	}
+	return append([]string{p.Cwd}, p.More...)
 }
 
 func (r *request) begin() {
 	c := r.conn
 	switch r.method {
 	case acp.MethodSessionPrompt:
-		s, err := c.session(r.fields.SessionID)
+		s, err := c.session(r.session)
 		if err != nil {
 			c.host.fail(r.id, err)
 			return
 		}
-		s.prompt(newTurn(r.id, r.params.(*acp.PromptRequest)))
+		s.prompt(r.prompt)
 		return
 	case acp.MethodSessionNew, methodFork:
 		c.changeOpening(1)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		// The agent may send updates before its answer.
-		s := c.addSession(r.fields.SessionID, r.fields)
+		s := c.addSession(r.session, r.roots())
 		s.setReplay(r.method == acp.MethodSessionLoad)
 	}
 	r.lineUp()
@@ -148,7 +182,7 @@ func (r *request) begin() {
 // without a session wait for a login.
 func (r *request) lineUp() {
 	c := r.conn
-	if s, err := c.session(r.fields.SessionID); err == nil {
+	if s, err := c.session(r.session); err == nil {
 		r.before = make(chan struct{})
 		s.mu.Lock()
 		r.after, s.last = s.last, r.before
@@ -216,7 +250,7 @@ func (r *request) failed(err error) {
 		c.changeOpening(-1)
 		c.unclaim()
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
-		c.removeSession(r.fields.SessionID)
+		c.removeSession(r.session)
 	}
 	c.host.fail(r.id, err)
 }
@@ -237,19 +271,20 @@ func (r *request) succeeded(result []byte) {
 			r.failed(&opError{Kind: "agent", Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, id)})
 			return
 		}
-		if origin, err := c.session(r.fields.SessionID); err == nil && r.fields.Cwd == "" { // a fork of it
-			r.fields.Cwd, r.fields.Directories = origin.roots[0], origin.roots[1:]
+		roots := r.roots()
+		if origin, err := c.session(r.session); err == nil && roots[0] == "" { // a fork of it
+			roots = origin.roots
 		}
-		r.fields.SessionID = acp.SessionID(id)
-		opened = c.openSession(r.fields.SessionID, r.fields)
+		r.session = acp.SessionID(id)
+		opened = c.openSession(r.session, roots)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
-		if s, err := c.session(r.fields.SessionID); err == nil {
+		if s, err := c.session(r.session); err == nil {
 			s.setReplay(false)
 		}
 	case acp.MethodSessionClose, acp.MethodSessionDelete:
-		c.removeSession(r.fields.SessionID)
+		c.removeSession(r.session)
 	case methodSetModel:
-		o := new(object).raw("modelId", r.fields.raw["modelId"])
+		o := new(object).raw("modelId", r.member("modelId"))
 		c.host.queue.push(event(eventModelUpdated, r.stampSession(o)))
 	}
 	method := r.method
@@ -270,13 +305,13 @@ func (r *request) succeeded(result []byte) {
 // that the caller gets is the agent's, as it is.
 func (r *request) stamp(method string, o *object) *object {
 	for _, name := range replyParams(method) {
-		o.raw(name, r.fields.raw[name])
+		o.raw(name, r.member(name))
 	}
 	return r.stampSession(o).str("opId", r.id)
 }
 
 func (r *request) stampSession(o *object) *object {
-	return o.optional("sessionId", string(r.fields.SessionID)).str("agent", r.conn.name)
+	return o.optional("sessionId", string(r.session)).str("agent", r.conn.name)
 }
 
 // objectOr wraps a result that is not an object, which only an extension may
@@ -302,14 +337,14 @@ func (c *connection) changeOpening(delta int) {
 }
 
 // addSession makes id known. openSession does so for updates that wait.
-func (c *connection) addSession(id acp.SessionID, f requestFields) *session {
+func (c *connection) addSession(id acp.SessionID, roots []string) *session {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s := c.sessions[id]; s != nil {
 		return s
 	}
 	s := newSession(c, id)
-	s.roots = append([]string{f.Cwd}, f.Directories...)
+	s.roots = roots
 	if c.sessions != nil {
 		c.sessions[id] = s
 	}
@@ -318,13 +353,13 @@ func (c *connection) addSession(id acp.SessionID, f requestFields) *session {
 	return s
 }
 
-func (c *connection) openSession(id acp.SessionID, f requestFields) *session {
+func (c *connection) openSession(id acp.SessionID, roots []string) *session {
 	c.mu.Lock()
 	if c.early[id] == nil {
 		c.early[id] = []update{} // later updates line up, too
 	}
 	c.mu.Unlock()
-	return c.addSession(id, f)
+	return c.addSession(id, roots)
 }
 
 func (c *connection) removeSession(id acp.SessionID) {

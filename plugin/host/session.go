@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
@@ -51,6 +52,7 @@ type session struct {
 type turn struct {
 	id     string
 	params *acp.PromptRequest
+	blocks []part          // of the prompt, as Lua gets them; nil once it did
 	after  <-chan struct{} // the request that came before it is answered; nil: none; set by begin
 
 	calling bool          // the agent is being asked; under session.mu
@@ -60,11 +62,32 @@ type turn struct {
 	told    chan struct{} // closed when Neovim knows, too
 }
 
-func newTurn(id string, params *acp.PromptRequest) *turn {
+func newTurn(id string, params *acp.PromptRequest, blocks []part) *turn {
 	return &turn{
-		id: id, params: params,
+		id: id, params: params, blocks: blocks,
 		dropped: make(chan struct{}), sent: make(chan struct{}), over: make(chan struct{}), told: make(chan struct{}),
 	}
+}
+
+// blocksOf are the content blocks of a prompt as Lua gets them. The prompt is
+// what d has decoded of text; see received.
+func blocksOf(d *jx.Dec, text []byte, p *acp.PromptRequest) []part {
+	list := make([]part, 0, len(p.Prompt))
+	in := jx.New(text)
+	if d.Forgave() || !enter(in, "prompt") {
+		for _, b := range p.Prompt {
+			list = append(list, forLua(acp.AppendContentBlock(nil, b)))
+		}
+		return list
+	}
+	for in.Array(); in.More(']'); {
+		block := next(in)
+		if d.Odd() {
+			block = forLua(block.text)
+		}
+		list = append(list, block)
+	}
+	return list
 }
 
 func newSession(c *connection, id acp.SessionID) *session {
@@ -147,10 +170,10 @@ func (s *session) begin(t *turn) {
 	s.mu.Unlock()
 	s.setState(sessionRunning)
 	s.push(eventTurnStarted, new(object))
-	for _, b := range t.params.Prompt {
-		s.push(promptEvent(acp.ContentBlockTag(b)), new(object).str("source", "client").
-			raw("content", acp.AppendContentBlock(nil, b)))
+	for i, b := range t.params.Prompt {
+		s.push(promptEvent(acp.ContentBlockTag(b)), new(object).str("source", "client").part("content", t.blocks[i]))
 	}
+	t.blocks = nil
 	s.conn.host.start(func() {
 		defer s.running.Done()
 		s.run(t)

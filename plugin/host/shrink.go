@@ -41,21 +41,23 @@ func (l lost) object() *object {
 	return new(object).num("bytes", int64(l.bytes)).num("entries", int64(l.entries))
 }
 
-// part is JSON that has been checked, and what it costs.
+// part is JSON that has been checked, and how many values and names it has.
 type part struct {
-	text []byte
-	cost int
+	text   []byte
+	values int
 }
+
+func (p part) cost() int { return len(p.text) + p.values*valueCost }
 
 // next passes over the value d is at.
 func next(d *jx.Dec) part {
 	values := d.Values()
 	text := d.Token()
-	return part{text, len(text) + (d.Values()-values)*valueCost}
+	return part{text, d.Values() - values}
 }
 
 // costOf returns the cost of one value.
-func costOf(text []byte) int { return next(jx.New(text)).cost }
+func costOf(text []byte) int { return next(jx.New(text)).cost() }
 
 // fits reports whether text costs at most limit. A value takes two bytes at
 // least, itself and what is between it and the next, so what is short fits.
@@ -83,7 +85,7 @@ type shrinker struct {
 // value appends p for at most limit.
 func (s *shrinker) value(p part, limit, depth int) {
 	switch b := p.text[0]; {
-	case p.cost <= limit:
+	case p.cost() <= limit:
 		s.dst = append(s.dst, p.text...)
 	case b == '"':
 		s.string(p.text, limit-valueCost)
@@ -126,7 +128,7 @@ func (s *shrinker) array(text []byte, limit, depth int) {
 		if d.Peek() == ']' {
 			give = limit - 1
 		}
-		if full = full || (p.cost > give && give < leastPiece); full {
+		if full = full || (p.cost() > give && give < leastPiece); full {
 			s.entries++
 			continue
 		}
@@ -135,7 +137,7 @@ func (s *shrinker) array(text []byte, limit, depth int) {
 		}
 		first = false
 		s.value(p, give, depth+1)
-		limit -= min(p.cost, give) + 1
+		limit -= min(p.cost(), give) + 1
 	}
 	s.dst = append(s.dst, ']')
 }
@@ -146,6 +148,9 @@ type member struct {
 	large       bool
 }
 
+// nameCost is what the member costs without its value.
+func (m member) nameCost() int { return m.name.cost() + len(":,") }
+
 // members are those of an object.
 func members(object []byte) iter.Seq[member] {
 	return func(yield func(member) bool) {
@@ -154,7 +159,7 @@ func members(object []byte) iter.Seq[member] {
 			start := d.Pos()
 			d.Key()
 			name := bytes.TrimRight(object[start:d.Pos()], ": \t\r\n")
-			m := member{name: part{name, len(name) + valueCost + len(":,")}, value: next(d)}
+			m := member{name: part{name, 1}, value: next(d)}
 			if d.Failed() || !yield(m) {
 				return
 			}
@@ -167,10 +172,10 @@ func (s *shrinker) object(text []byte, limit, depth int) {
 	var kept []member
 	small, large := 0, 0
 	for m := range members(text) {
-		switch cost := m.name.cost + m.value.cost; {
+		switch cost := m.nameCost() + m.value.cost(); {
 		case cost <= smallMember && small+cost <= limit/2:
 			small += cost
-		case m.name.cost <= smallMember && (large+1)*2*smallMember <= limit/2:
+		case m.nameCost() <= smallMember && (large+1)*2*smallMember <= limit/2:
 			m.large = true
 			large++
 		default:
@@ -186,10 +191,10 @@ func (s *shrinker) object(text []byte, limit, depth int) {
 			s.dst = append(s.dst, ',')
 		}
 		s.dst = append(append(s.dst, m.name.text...), ':')
-		give := m.value.cost
+		give := m.value.cost()
 		if m.large {
-			give = min(give, limit/large-m.name.cost)
-			limit -= m.name.cost + give
+			give = min(give, limit/large-m.nameCost())
+			limit -= m.nameCost() + give
 			large--
 		}
 		s.value(m.value, give, depth+1)

@@ -191,7 +191,7 @@ func FuzzShrink(f *testing.F) {
 		if d.End(); d.Failed() {
 			return // not for Neovim: nested too deeply, or no UTF-8
 		}
-		cost := p.cost
+		cost := p.cost()
 		var s shrinker
 		s.value(p, limit, 0)
 		if !json.Valid(s.dst) {
