@@ -33,7 +33,7 @@ func (h handler) HandleNotification(ctx context.Context, method string, params j
 	var bad *acp.Error
 	if errors.As(err, &bad) {
 		h.conn.host.log.Warn("notification refused", "agent", h.conn.name, "method", method, "error", err)
-		o := new(object).str("agent", h.conn.name).str("method", method).str("kind", "agent").
+		o := new(object).str("agent", h.conn.name).str("method", method).str("kind", errorAgent.String()).
 			num("code", int64(bad.Code)).str("message", bad.Message)
 		h.conn.host.queue.push(event(eventRequestFailed, o))
 	}

@@ -246,7 +246,7 @@ func (h *Host) resolve(name string, given command) (command, error) {
 		if known || preset {
 			what = "no command for agent"
 		}
-		return c, &opError{Kind: "unknown_agent", Message: fmt.Sprintf(
+		return c, &opError{Kind: errorUnknownAgent, Message: fmt.Sprintf(
 			"%s %q: give connect a command, or add it to setup{agents}; known agents: %s",
 			what, name, strings.Join(slices.Compact(names), ", "))}
 	}

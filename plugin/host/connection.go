@@ -180,9 +180,9 @@ func (c *connection) bringUp() (stage string, err error) {
 	case !started:
 		return "start", err
 	case errors.Is(err, context.DeadlineExceeded):
-		err = &opError{Kind: "timeout", Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: c.hint()}
+		err = &opError{Kind: errorTimeout, Message: fmt.Sprintf("agent %q did not answer initialize within %v", c.name, limit), Cause: c.hint()}
 	default:
-		err = &opError{Kind: "initialize", Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: cause(err)}
+		err = &opError{Kind: errorInitialize, Message: fmt.Sprintf("agent %q could not be initialized", c.name), Cause: cause(err)}
 	}
 	return "initialize", err
 }
@@ -394,7 +394,7 @@ func (h *Host) disconnect(id string, p disconnectOp) error {
 			c := h.connections[name]
 			h.mu.Unlock()
 			if c == nil {
-				return &opError{Kind: "not_connected", Message: fmt.Sprintf("agent %q is not connected", name)}
+				return &opError{Kind: errorNotConnected, Message: fmt.Sprintf("agent %q is not connected", name)}
 			}
 			list = append(list, c)
 		}
@@ -402,7 +402,7 @@ func (h *Host) disconnect(id string, p disconnectOp) error {
 	names := make([]string, len(list))
 	for i, c := range list {
 		names[i] = c.name
-		c.stop(&opError{Kind: kindDisconnected, Message: fmt.Sprintf("agent %q was disconnected", c.name)})
+		c.stop(&opError{Kind: errorDisconnected, Message: fmt.Sprintf("agent %q was disconnected", c.name)})
 	}
 	h.start(func() {
 		for _, c := range list {

@@ -146,7 +146,7 @@ func (h *Host) connection(name string) (*connection, error) {
 	if c := h.connections[name]; c != nil {
 		return c, nil
 	}
-	return nil, &opError{Kind: "not_connected", Message: fmt.Sprintf("agent %q is not connected; call hermes.connect(%q) first", name, name)}
+	return nil, &opError{Kind: errorNotConnected, Message: fmt.Sprintf("agent %q is not connected; call hermes.connect(%q) first", name, name)}
 }
 
 // handle takes one operation from Neovim. It is called for one after the
@@ -171,7 +171,7 @@ func (h *Host) handle(op, id, text string) {
 	case "respond":
 		err = decodeOp(text, func(p answer) error { h.asks.answer(id, p); return nil })
 	default:
-		err = &opError{Kind: "invalid", Message: fmt.Sprintf("the host does not know the operation %q; rebuild it to match the plugin", op)}
+		err = &opError{Kind: errorInvalid, Message: fmt.Sprintf("the host does not know the operation %q; rebuild it to match the plugin", op)}
 	}
 	switch {
 	case err == nil:
@@ -189,7 +189,7 @@ func (h *Host) handle(op, id, text string) {
 func decodeOp[T any](text string, f func(T) error) error {
 	var v T
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return &opError{Kind: "invalid", Message: fmt.Sprintf("bad arguments: %v", err)}
+		return &opError{Kind: errorInvalid, Message: fmt.Sprintf("bad arguments: %v", err)}
 	}
 	return f(v)
 }

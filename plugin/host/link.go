@@ -85,7 +85,7 @@ func (c *connection) launcher() func(context.Context) (transport.Transport, erro
 // notStarted is why the agent's program did not start: what there is to do
 // comes first, because screens are narrow.
 func (c *connection) notStarted(err error) error {
-	e := &opError{Kind: "start", Cause: err}
+	e := &opError{Kind: errorStart, Cause: err}
 	switch {
 	case !errors.Is(err, exec.ErrNotFound):
 		e.Message = fmt.Sprintf("agent %q", c.name)
@@ -128,7 +128,7 @@ func (c *connection) fault(f rpc.Fault) {
 		c.host.notice("error", "%s", message)
 	}
 	if c.host.queue.room(c.ctx) == nil {
-		c.host.queue.push(event(eventRequestFailed, new(object).str("agent", c.name).str("kind", "wire").
+		c.host.queue.push(event(eventRequestFailed, new(object).str("agent", c.name).str("kind", errorWire.String()).
 			str("message", message)))
 	}
 }

@@ -54,7 +54,7 @@ func (c *connection) unclaim() {
 	c.claimed = false
 	c.mu.Unlock()
 	if c.main != nil {
-		c.stop(&opError{Kind: "closed", Message: "the session was closed"})
+		c.stop(&opError{Kind: errorClosed, Message: "the session was closed"})
 	}
 }
 

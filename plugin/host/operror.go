@@ -8,18 +8,54 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// What the user did. Lua logs these kinds and shows no message for them.
+// errorKind is what programs compare; *hermes-error* in doc/hermes.txt says what
+// each kind means.
+type errorKind int
+
+// Kinds of errors. Lua logs what the user did, errorDisconnected and
+// errorCancelled, and shows no message for it.
 const (
-	kindDisconnected = "disconnected" // the user ended the agent, or Neovim
-	kindCancelled    = "cancelled"    // the user cancelled the turn
+	errorClosed errorKind = iota // also what has no kind of its own
+	errorAgent
+	errorAuthRequired
+	errorCancelled
+	errorDisconnected
+	errorExit
+	errorInitialize
+	errorInvalid
+	errorNotConnected
+	errorRules
+	errorStart
+	errorTimeout
+	errorUnknownAgent
+	errorUnknownSession
+	errorWire
 )
 
+// errorKinds are the names of the kinds.
+var errorKinds = [...]string{
+	errorClosed:         "closed",
+	errorAgent:          "agent",
+	errorAuthRequired:   "auth_required",
+	errorCancelled:      "cancelled",
+	errorDisconnected:   "disconnected",
+	errorExit:           "exit",
+	errorInitialize:     "initialize",
+	errorInvalid:        "invalid",
+	errorNotConnected:   "not_connected",
+	errorRules:          "rules",
+	errorStart:          "start",
+	errorTimeout:        "timeout",
+	errorUnknownAgent:   "unknown_agent",
+	errorUnknownSession: "unknown_session",
+	errorWire:           "wire",
+}
+
+func (k errorKind) String() string { return errorKinds[k] }
+
 // opError is why an operation failed, in words for the person at the editor.
-// Kind is what programs compare: kindDisconnected, kindCancelled, invalid,
-// unknown_agent, not_connected, unknown_session, start, initialize, timeout,
-// exit, closed, agent, auth_required.
 type opError struct {
-	Kind    string
+	Kind    errorKind
 	Message string
 	Cause   error
 }
@@ -34,16 +70,16 @@ func (e *opError) Error() string {
 func (e *opError) Unwrap() error { return e.Cause }
 
 // byUser reports whether the user brought the end about.
-func (e *opError) byUser() bool { return e.Kind == kindDisconnected || e.Kind == kindCancelled }
+func (e *opError) byUser() bool { return e.Kind == errorDisconnected || e.Kind == errorCancelled }
 
 func invalid(format string, args ...any) error {
-	return &opError{Kind: "invalid", Message: fmt.Sprintf(format, args...)}
+	return &opError{Kind: errorInvalid, Message: fmt.Sprintf(format, args...)}
 }
 
 // describe makes the error object that Lua gets.
 func describe(err error) *object {
 	o := new(object)
-	kind := "closed"
+	kind := errorClosed
 	var op *opError
 	var peer *acp.Error
 	var login *loginError
@@ -58,17 +94,17 @@ func describe(err error) *object {
 	case errors.As(err, &op) && op.byUser():
 		kind = op.Kind
 	case peer != nil && peer.Code == acp.ErrorCodeAuthenticationRequired:
-		kind = "auth_required"
+		kind = errorAuthRequired
 	case peer != nil:
-		kind = "agent"
+		kind = errorAgent
 	case op != nil:
 		kind = op.Kind
 	case errors.Is(err, context.DeadlineExceeded):
-		kind = "timeout"
+		kind = errorTimeout
 	default:
 		if exit := exitOf(err); exit != nil {
-			kind = "exit"
+			kind = errorExit
 		}
 	}
-	return o.str("kind", kind).str("message", err.Error())
+	return o.str("kind", kind.String()).str("message", err.Error())
 }

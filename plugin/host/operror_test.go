@@ -2,6 +2,9 @@ package host
 
 import (
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -111,4 +114,35 @@ hermes.create_session({ on_done = finish("session") })`)
 		e.is(`of("ConnectionFailed")[1].error`, `agent "mute" was disconnected`)
 		e.is(`table.concat(notes, "\n")`, "")
 	})
+}
+
+func TestTheHelpListsEveryKindOfError(t *testing.T) {
+	t.Parallel()
+	help, err := os.ReadFile(filepath.Join(root(t), "doc", "hermes.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(help), "*hermes-error*")
+	_, list, _ = strings.Cut(list, "{kind}")
+	list, _, found := strings.Cut(list, "\n    {")
+	if !found {
+		t.Fatal("the help has no list of the kinds")
+	}
+	got := []string{}
+	for _, line := range strings.Split(list, "\n") {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, `"`) {
+			for _, name := range regexp.MustCompile(`"(\w+)"`).FindAllStringSubmatch(line, -1) {
+				got = append(got, name[1])
+			}
+		}
+	}
+	want := append(errorKinds[:len(errorKinds):len(errorKinds)], "host", "unsupported") // these two are Lua's own
+	slices.Sort(want)
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		t.Errorf("the help lists %q, there are %q", got, want)
+	}
+	if slices.Contains(want, "") {
+		t.Error("a kind has no name")
+	}
 }

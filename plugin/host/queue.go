@@ -54,8 +54,8 @@ const (
 
 // What ends everything.
 var (
-	errQueueClosed error = &opError{Kind: kindDisconnected, Message: "Neovim has ended"}
-	errHostStopped error = &opError{Kind: kindDisconnected, Message: "the host was stopped"}
+	errQueueClosed error = &opError{Kind: errorDisconnected, Message: "Neovim has ended"}
+	errHostStopped error = &opError{Kind: errorDisconnected, Message: "the host was stopped"}
 )
 
 // queue holds what Neovim has not been given yet, in order. Whoever brings

@@ -98,7 +98,7 @@ func (r remote) check(agent string) error {
 func (c *connection) reach(ctx context.Context) (transport.Transport, error) {
 	t, err := c.cmd.remote.dial(ctx)
 	if err != nil {
-		return nil, &opError{Kind: "start", Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
+		return nil, &opError{Kind: errorStart, Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
 	}
 	c.reached()
 	return t, nil

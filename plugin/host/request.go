@@ -268,7 +268,7 @@ func (r *request) succeeded(result []byte) {
 			return
 		}
 		if c.taken(acp.SessionID(id)) {
-			r.failed(&opError{Kind: "agent", Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, id)})
+			r.failed(&opError{Kind: errorAgent, Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, id)})
 			return
 		}
 		roots := r.roots()
@@ -370,7 +370,7 @@ func (c *connection) removeSession(id acp.SessionID) {
 	c.mu.Unlock()
 	if s != nil {
 		c.host.asks.cancelSession(c.name, string(id))
-		s.abort(&opError{Kind: "closed", Message: fmt.Sprintf("session %q was closed", id)})
+		s.abort(&opError{Kind: errorClosed, Message: fmt.Sprintf("session %q was closed", id)})
 		c.host.endRules(id)
 	}
 	if last { // a session that was forked shares the process

@@ -93,7 +93,7 @@ func (h *Host) changeRules(id string, p rulesOp) error {
 	if errors.Is(err, permission.ErrRule) {
 		return invalid("%v", err)
 	} else if err != nil {
-		return &opError{Kind: "rules", Message: "the rules could not be changed", Cause: err}
+		return &opError{Kind: errorRules, Message: "the rules could not be changed", Cause: err}
 	}
 	if policy != nil {
 		list = append(list, policy.Rules()...)

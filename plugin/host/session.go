@@ -239,7 +239,7 @@ func (s *session) verdict(r *acp.PromptResponse, err error) error {
 	case s.conn.left() != nil:
 		return s.conn.left()
 	case refused && s.cancelling():
-		return &opError{Kind: kindCancelled, Message: "the turn was cancelled", Cause: err}
+		return &opError{Kind: errorCancelled, Message: "the turn was cancelled", Cause: err}
 	}
 	return err
 }
@@ -420,7 +420,7 @@ func (c *connection) session(id acp.SessionID) (*session, error) {
 	if s := c.sessions[id]; s != nil {
 		return s, nil
 	}
-	return nil, &opError{Kind: "unknown_session", Message: fmt.Sprintf("agent %q has no session %q", c.name, id)}
+	return nil, &opError{Kind: errorUnknownSession, Message: fmt.Sprintf("agent %q has no session %q", c.name, id)}
 }
 
 // call sends a request to the agent.
@@ -463,5 +463,5 @@ func broken(err error) bool {
 }
 
 func badAnswer(method string, err error) error {
-	return &opError{Kind: "agent", Message: method + ": the agent's answer is not valid", Cause: err}
+	return &opError{Kind: errorAgent, Message: method + ": the agent's answer is not valid", Cause: err}
 }
