@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -55,9 +54,7 @@ type connection struct {
 	faults   map[rpc.FaultKind]int
 	login    chan struct{} // closed when the last login or logout is answered; nil before one
 
-	main    *connection   // the one Neovim knows; nil when this is it
-	others  []*connection // those below it
-	claimed bool          // it has a session, or is about to
+	pool *pool // it belongs to
 }
 
 func newConnection(ctx context.Context, h *Host, name string, cmd command) *connection {
@@ -73,6 +70,7 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 		known:    make(chan struct{}),
 		faults:   make(map[rpc.FaultKind]int),
 	}
+	c.pool = &pool{first: c}
 	c.ctx, c.end = context.WithCancelCause(ctx)
 	c.services = c.newServices()
 	// Together with the agent, not after it: Neovim may be gone, and then there
@@ -140,7 +138,7 @@ func (c *connection) run() {
 		err = c.endedBy(err)
 		c.setEnding()
 		c.finish(err)
-		if c.main == nil {
+		if c.isFirst() {
 			c.host.queue.push(event(eventConnectionFailed, new(object).str("agent", c.name).str("stage", stage).
 				str("error", err.Error())))
 		}
@@ -173,7 +171,7 @@ func (c *connection) bringUp() (stage string, err error) {
 	switch {
 	case err == nil:
 		c.noteInit()
-		if c.main == nil {
+		if c.isFirst() {
 			c.host.queue.push(event(replyEvent(acp.MethodInitialize), from(c.init).str("agent", c.name)))
 		}
 		return "", nil
@@ -259,7 +257,7 @@ func (c *connection) setStateBecause(to string, reason error) {
 	from := c.state
 	c.state = to
 	c.mu.Unlock()
-	if from == to || c.main != nil {
+	if from == to || !c.isFirst() {
 		return
 	}
 	o := new(object).str("agent", c.name).str("from", from).str("to", to)
@@ -288,7 +286,6 @@ func (c *connection) finish(err error) {
 	c.waiting = nil
 	sessions := c.sessions
 	c.sessions = nil
-	others := slices.Clone(c.others)
 	c.mu.Unlock()
 	c.releaseEarly()
 	for _, f := range waiting {
@@ -299,7 +296,7 @@ func (c *connection) finish(err error) {
 		s.abort(err)
 		s.running.Wait() // its call has failed
 	}
-	for _, o := range others { // they end with this one
+	for _, o := range c.pool.endingWith(c) {
 		<-o.over
 	}
 	c.setState(stateDisconnected)
@@ -327,9 +324,9 @@ func (c *connection) stop(cause error) {
 	if c.stopped == nil {
 		c.stopped = cause
 	}
-	list := append([]*connection{c}, c.others...)
 	c.mu.Unlock()
-	for _, o := range list {
+	c.cancelTurns()
+	for _, o := range c.pool.endingWith(c) {
 		o.cancelTurns()
 	}
 	c.end(cause)
@@ -364,8 +361,8 @@ func (c *connection) why() error {
 	switch {
 	case stopped != nil:
 		return stopped
-	case c.main != nil && c.main.why() != nil:
-		return c.main.why()
+	case !c.isFirst() && c.pool.first.why() != nil:
+		return c.pool.first.why()
 	}
 	return context.Cause(c.ctx)
 }

@@ -59,7 +59,7 @@ func (h *Host) request(id string, p requestOp) error {
 	if err != nil {
 		return err
 	}
-	c = c.forRequest(r.method, r.session)
+	c = c.pool.forRequest(r.method, r.session)
 	r.conn = c
 	if s, err := c.session(r.session); err == nil && r.prompt != nil {
 		s.prompt(r.prompt)
@@ -81,7 +81,7 @@ func (h *Host) notify(id string, p requestOp) error {
 		return err
 	}
 	if session, _ := acp.SessionOf(p.Params); session != "" {
-		c = c.forRequest(p.Method, acp.SessionID(session))
+		c = c.pool.forRequest(p.Method, acp.SessionID(session))
 	}
 	c.whenReady(func(err error) {
 		if err != nil {
@@ -248,7 +248,7 @@ func (r *request) failed(err error) {
 		c.changeOpening(-1)
 	case acp.MethodSessionNew:
 		c.changeOpening(-1)
-		c.unclaim()
+		c.pool.unclaim(c)
 	case acp.MethodSessionLoad, acp.MethodSessionResume:
 		c.removeSession(r.session)
 	}
@@ -267,7 +267,7 @@ func (r *request) succeeded(result []byte) {
 			r.failed(badAnswer(r.method, errors.New("it names no session")))
 			return
 		}
-		if c.taken(acp.SessionID(id)) {
+		if c.pool.taken(c, acp.SessionID(id)) {
 			r.failed(&opError{Kind: errorAgent, Message: fmt.Sprintf("%s: two processes of the agent have a session %q", r.method, id)})
 			return
 		}
@@ -374,7 +374,7 @@ func (c *connection) removeSession(id acp.SessionID) {
 		c.host.endRules(id)
 	}
 	if last { // a session that was forked shares the process
-		c.unclaim()
+		c.pool.unclaim(c)
 	}
 }
 

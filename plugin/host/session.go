@@ -411,7 +411,7 @@ func (h *Host) session(agent string, id acp.SessionID) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.forRequest("", id).session(id)
+	return c.pool.forRequest("", id).session(id)
 }
 
 func (c *connection) session(id acp.SessionID) (*session, error) {
