@@ -8,20 +8,11 @@ import (
 	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/machine"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/services"
-)
-
-// States of a connection, as StateChanged and hermes.state() show them.
-const (
-	stateDisconnected = "disconnected"
-	stateStarting     = "starting"
-	stateInitializing = "initializing"
-	stateReady        = "ready"
-	stateReconnecting = "reconnecting" // it broke, and is made again
-	stateClosing      = "closing"
 )
 
 // connection is one agent: its process, what it can do and its sessions.
@@ -39,7 +30,7 @@ type connection struct {
 	services *services.Services // files and terminals, when Neovim leaves them to the host
 
 	mu       sync.Mutex
-	state    string
+	state    machine.Machine[connectionEvent, connectionState]
 	init     []byte        // answer to initialize, for connect calls that come later
 	waiting  []func(error) // operations that came before ready, in order
 	flushing bool          // they are being let go
@@ -64,7 +55,7 @@ func newConnection(ctx context.Context, h *Host, name string, cmd command) *conn
 		cmd:      cmd,
 		over:     make(chan struct{}),
 		up:       make(chan struct{}),
-		state:    stateDisconnected,
+		state:    machine.New(connectionStates, stateDisconnected),
 		sessions: make(map[acp.SessionID]*session),
 		early:    make(map[acp.SessionID][]update),
 		known:    make(chan struct{}),
@@ -160,13 +151,13 @@ func (c *connection) run() {
 }
 
 func (c *connection) bringUp() (stage string, err error) {
-	c.setState(stateStarting)
+	c.on(connectionStarts, nil)
 	limit := c.host.timeouts().initialize()
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
 	defer cancel()
 	c.wire, err = c.dial(ctx)
 	c.mu.Lock()
-	started := c.state == stateInitializing
+	started := c.state.State() == stateInitializing
 	c.mu.Unlock()
 	switch {
 	case err == nil:
@@ -185,16 +176,6 @@ func (c *connection) bringUp() (stage string, err error) {
 	return "initialize", err
 }
 
-// reached is told that the agent runs and can be spoken to.
-func (c *connection) reached() {
-	c.mu.Lock()
-	first := c.state == stateStarting
-	c.mu.Unlock()
-	if first {
-		c.setState(stateInitializing)
-	}
-}
-
 // noteInit keeps what the agent has said of itself.
 func (c *connection) noteInit() {
 	_, agent := c.wire.Agent()
@@ -209,7 +190,7 @@ func (c *connection) becomeReady() {
 	c.mu.Lock()
 	c.flushing = true
 	c.mu.Unlock()
-	c.setState(stateReady)
+	c.on(connectionReady, nil)
 	for {
 		c.mu.Lock()
 		list := c.waiting
@@ -232,14 +213,14 @@ func (c *connection) becomeReady() {
 func (c *connection) ready() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.state == stateReady && !c.flushing
+	return c.state.State() == stateReady && !c.flushing
 }
 
 // whenReady runs f once the agent is initialized, or with the reason why it
 // never will be. f must not block.
 func (c *connection) whenReady(f func(error)) {
 	c.mu.Lock()
-	if c.err == nil && (c.state != stateReady || c.flushing) {
+	if c.err == nil && (c.state.State() != stateReady || c.flushing) {
 		c.waiting = append(c.waiting, f)
 		c.mu.Unlock()
 		return
@@ -249,29 +230,11 @@ func (c *connection) whenReady(f func(error)) {
 	f(err)
 }
 
-func (c *connection) setState(to string) { c.setStateBecause(to, nil) }
-
-// setStateBecause is setState with a reason, nil for none.
-func (c *connection) setStateBecause(to string, reason error) {
-	c.mu.Lock()
-	from := c.state
-	c.state = to
-	c.mu.Unlock()
-	if from == to || !c.isFirst() {
-		return
-	}
-	o := new(object).str("agent", c.name).str("from", from).str("to", to)
-	if reason != nil {
-		o.str("reason", reason.Error())
-	}
-	c.host.queue.push(event(eventStateChanged, o))
-}
-
 // finish fails everything that still waits and forgets the connection.
 func (c *connection) finish(err error) {
 	c.end(err) // what waits for the connection must not hold up its end
 	if c.wire != nil {
-		c.setState(stateClosing)
+		c.on(connectionCloses, nil)
 		c.wire.Close()
 	}
 	c.host.mu.Lock()
@@ -299,7 +262,7 @@ func (c *connection) finish(err error) {
 	for _, o := range c.pool.endingWith(c) {
 		<-o.over
 	}
-	c.setState(stateDisconnected)
+	c.on(connectionEnded, nil)
 	close(c.over)
 }
 

@@ -77,7 +77,7 @@ func (c *connection) launcher() func(context.Context) (transport.Transport, erro
 			return nil, c.notStarted(err)
 		}
 		c.proc.Store(proc)
-		c.reached()
+		c.on(connectionReached, nil)
 		return proc.Transport(), nil
 	}
 }

@@ -22,14 +22,14 @@ func (c *connection) redialled(e redial.Event) {
 	switch e.Kind {
 	case redial.Broken:
 		why := cause(e.Err)
-		c.setStateBecause(stateReconnecting, why)
+		c.on(connectionBroke, why)
 		c.host.notice("warn", "the connection to agent %q broke and is made again: %v", c.name, why)
 		for _, s := range c.open() {
 			s.cutShort()
 		}
 	case redial.Replaying:
 		if s, err := c.session(e.Session); err == nil {
-			s.setState(sessionReplaying)
+			s.on(historyComes)
 			s.setReplay(true)
 		}
 	case redial.Restored:
@@ -78,19 +78,25 @@ func (s *session) cutShort() {
 // restored tells Neovim that the agent has taken the session up again.
 func (s *session) restored(answer acp.Appender) {
 	s.mu.Lock()
-	method, state := acp.MethodSessionResume, sessionIdle
+	method := acp.MethodSessionResume
 	if s.replay {
 		method = acp.MethodSessionLoad
-	}
-	if s.turn != nil {
-		state = sessionRunning
 	}
 	cwd := s.roots[0]
 	s.mu.Unlock()
 	s.setReplay(false)
 	s.conn.host.queue.push(event(replyEvent(method), from(objectOr(answer.AppendJSON(nil))).
 		optional("cwd", cwd).str("sessionId", string(s.id)).str("agent", s.conn.name)))
-	s.setState(state)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.asked > 0:
+		s.onLocked(restoredAsking)
+	case s.turn != nil:
+		s.onLocked(restoredInTurn)
+	default:
+		s.onLocked(restored)
+	}
 }
 
 // lost ends a session that the agent cannot take up again.

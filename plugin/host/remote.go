@@ -100,7 +100,7 @@ func (c *connection) reach(ctx context.Context) (transport.Transport, error) {
 	if err != nil {
 		return nil, &opError{Kind: errorStart, Message: fmt.Sprintf("agent %q cannot be reached", c.name), Cause: err}
 	}
-	c.reached()
+	c.on(connectionReached, nil)
 	return t, nil
 }
 

@@ -10,17 +10,9 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/machine"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
-)
-
-// States of a session.
-const (
-	sessionIdle       = "idle"
-	sessionRunning    = "running"
-	sessionWaiting    = "waiting" // for the user's answer
-	sessionCancelling = "cancelling"
-	sessionReplaying  = "replaying" // its history comes again, because the connection broke
 )
 
 // session is one conversation. Prompts run one after the other.
@@ -29,7 +21,7 @@ type session struct {
 	id   acp.SessionID
 
 	mu      sync.Mutex
-	state   string
+	state   machine.Machine[sessionEvent, sessionState]
 	turn    *turn          // the one that runs
 	queued  []*turn        // those that wait for it
 	running sync.WaitGroup // turns between begin and their last event
@@ -91,17 +83,7 @@ func blocksOf(d *jx.Dec, text []byte, p *acp.PromptRequest) []part {
 }
 
 func newSession(c *connection, id acp.SessionID) *session {
-	return &session{conn: c, id: id, state: sessionIdle, calls: history.New(id, callLimits)}
-}
-
-func (s *session) setState(to string) {
-	s.mu.Lock()
-	from := s.state
-	s.state = to
-	s.mu.Unlock()
-	if from != to {
-		s.push(eventStateChanged, new(object).str("from", from).str("to", to))
-	}
+	return &session{conn: c, id: id, state: machine.New(sessionStates, sessionIdle), calls: history.New(id, callLimits)}
 }
 
 // push sends an event with what every event of a session carries. Number and
@@ -109,6 +91,10 @@ func (s *session) setState(to string) {
 func (s *session) push(name string, o *object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.pushLocked(name, o)
+}
+
+func (s *session) pushLocked(name string, o *object) {
 	s.seq++
 	o.str("agent", s.conn.name).str("sessionId", string(s.id)).num("seq", s.seq).flag("replay", s.replay)
 	if s.turn != nil {
@@ -168,7 +154,7 @@ func (s *session) begin(t *turn) {
 	t.after = s.last
 	s.forgetTurn()
 	s.mu.Unlock()
-	s.setState(sessionRunning)
+	s.on(turnBegins)
 	s.push(eventTurnStarted, new(object))
 	for i, b := range t.params.Prompt {
 		s.push(promptEvent(acp.ContentBlockTag(b)), new(object).str("source", "client").part("content", t.blocks[i]))
@@ -207,7 +193,7 @@ func (s *session) run(t *turn) {
 	s.forgetTurn()
 	s.mu.Unlock()
 	if next == nil {
-		s.setState(sessionIdle)
+		s.on(turnEnds)
 	}
 	if err != nil {
 		h.fail(t.id, err)
@@ -285,7 +271,7 @@ func (s *session) ask(t *turn) (*acp.PromptResponse, error) {
 func (s *session) atWork() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.turn == nil || s.state == sessionCancelling {
+	if s.turn == nil || s.state.State() == sessionCancelling {
 		return false
 	}
 	select {
@@ -308,7 +294,7 @@ func (s *session) cancel() (bool, int) {
 	s.mu.Lock()
 	t, dropped := s.turn, s.queued
 	s.queued = nil
-	early := t != nil && !t.calling && s.state != sessionCancelling
+	early := t != nil && !t.calling && s.state.State() != sessionCancelling
 	if early {
 		close(t.dropped)
 	}
@@ -322,7 +308,11 @@ func (s *session) cancel() (bool, int) {
 	if t == nil {
 		return false, len(dropped)
 	}
-	s.setState(sessionCancelling)
+	s.mu.Lock()
+	if s.turn == t {
+		s.onLocked(turnCancelled)
+	}
+	s.mu.Unlock()
 	if !early {
 		s.conn.host.start(func() { s.sendCancel(t) })
 	}
@@ -366,29 +356,6 @@ func (s *session) abort(err error) {
 		s.conn.host.fail(t.id, err)
 	}
 	s.conn.host.start(func() { s.conn.services.CloseSession(s.id) })
-}
-
-// waits counts questions to the user, so that the state shows them.
-func (s *session) waits(delta int) {
-	s.mu.Lock()
-	s.asked += delta
-	busy, running, cancelling := s.asked > 0, s.turn != nil, s.state == sessionCancelling
-	s.mu.Unlock()
-	switch {
-	case cancelling && running:
-	case busy:
-		s.setState(sessionWaiting)
-	case running:
-		s.setState(sessionRunning)
-	default:
-		s.setState(sessionIdle)
-	}
-}
-
-func (s *session) cancelling() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.state == sessionCancelling
 }
 
 type cancelOp struct {
