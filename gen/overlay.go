@@ -17,15 +17,6 @@ import (
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// quirks is overlay/quirks.json: decisions that no schema makes.
-type quirks struct {
-	Hand    map[string]string `json:"hand"`    // definition -> hand-written Go type of package acp
-	Calls   map[string]string `json:"calls"`   // method -> Go name of its handler and caller
-	Names   map[string]string `json:"names"`   // definition or definition/variant -> Go name
-	Strict  []string          `json:"strict"`  // members that are never repaired: a bad one fails the message
-	Secrets []string          `json:"secrets"` // members that are never printed
-}
-
 // overlay is what lies beside the schemas.
 type overlay struct {
 	patches  schema.Patches
@@ -33,7 +24,7 @@ type overlay struct {
 	pages    schema.Pages
 	docs     *schema.Docs
 	events   neovim.EventRows
-	quirks   quirks
+	quirks   schema.Quirks
 	ledger   *schema.Ledger
 	names    *golang.Names
 	tree     fs.FS // the schema folder
@@ -58,7 +49,7 @@ func readOverlay(tree fs.FS) (*overlay, error) {
 	if o.events, err = schema.ReadOverlay[neovim.EventRows](tree, schema.EventsFile); err != nil {
 		return nil, err
 	}
-	if o.quirks, err = schema.ReadOverlay[quirks](tree, schema.QuirksFile); err != nil {
+	if o.quirks, err = schema.ReadOverlay[schema.Quirks](tree, schema.QuirksFile); err != nil {
 		return nil, err
 	}
 	var entries []string

@@ -1,10 +1,14 @@
 package schema
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // Docs is overlay/docs.json: the protocol explained in our own words.
@@ -107,34 +111,125 @@ func (w Words) find(f func(docs) string) string {
 // Check reports every entry that explains something no schema has.
 func (d *Docs) Check(loaded map[Edition]*Document) error {
 	l := NewLedger(DocsFile)
+	for _, entry := range d.stale(loaded) {
+		l.unused[strings.Join(entry, ": ")] = true
+	}
+	return l.Err()
+}
+
+// stale lists the entries that explain something no schema has, each by the
+// names on the way to it. What stands inside such an entry is not listed.
+func (d *Docs) stale(loaded map[Edition]*Document) [][]string {
+	var list [][]string
 	for layer, words := range d.layers {
-		where := ""
+		var where []string
 		if layer != V1 {
-			where = string(layer) + ": "
+			where = []string{string(layer)}
 		}
-		need := func(exists func(*Document) bool, format string, a ...any) {
+		unknown := func(exists func(*Document) bool, entry ...string) bool {
 			for _, e := range usersOf(layer) {
 				if d := loaded[e]; d != nil && exists(d) {
-					return
+					return false
 				}
 			}
-			l.unused[where+fmt.Sprintf(format, a...)] = true
+			list = append(list, slices.Concat(where, entry))
+			return true
 		}
 		for def, w := range words.Definitions {
-			need(func(d *Document) bool { return d.Def(def) != nil }, "definitions: %s", def)
+			if unknown(func(d *Document) bool { return d.Def(def) != nil }, "definitions", def) {
+				continue
+			}
 			for m := range w.members {
-				need(func(d *Document) bool { return d.HasMember(def, m) }, "definitions: %s: members: %s", def, m)
+				unknown(func(d *Document) bool { return d.HasMember(def, m) }, "definitions", def, "members", m)
 			}
 			for v := range w.values {
-				need(func(d *Document) bool { return d.HasValue(def, v) }, "definitions: %s: values: %s", def, v)
+				unknown(func(d *Document) bool { return d.HasValue(def, v) }, "definitions", def, "values", v)
 			}
 			for v := range w.variants {
-				need(func(d *Document) bool { return d.HasVariant(def, v) }, "definitions: %s: variants: %s", def, v)
+				unknown(func(d *Document) bool { return d.HasVariant(def, v) }, "definitions", def, "variants", v)
 			}
 		}
 		for m := range words.Methods {
-			need(func(d *Document) bool { return d.HasMethod(m) }, "methods: %s", m)
+			unknown(func(d *Document) bool { return d.HasMethod(m) }, "methods", m)
 		}
 	}
-	return l.Err()
+	slices.SortFunc(list, slices.Compare)
+	return list
+}
+
+// PruneDocs makes overlay/docs.json fit other schemas: the words of a
+// definition that was renamed follow it, and words about what is gone go. It
+// returns the new text of the file and says what it did, a line for each entry.
+func PruneDocs(folder fs.FS, loaded map[Edition]*Document, renamed map[string]string) (text []byte, done []string, err error) {
+	text, err = fs.ReadFile(folder, DocsFile)
+	if err != nil {
+		return nil, nil, fmt.Errorf("schema/%w", err)
+	}
+	root, err := ParseNode(bytes.NewReader(text))
+	if err != nil {
+		return nil, nil, fmt.Errorf("schema/%s: %w", DocsFile, err)
+	}
+	for _, layer := range append([]*Node{root}, root.layers()...) {
+		for was, is := range renamed {
+			if slices.ContainsFunc(slices.Collect(maps.Values(loaded)), func(d *Document) bool { return d.Def(was) != nil }) {
+				continue // of another edition
+			}
+			if layer.Get("definitions").rename(was, is) {
+				done = append(done, fmt.Sprintf("the words of %s are those of %s now", was, is))
+			}
+		}
+	}
+	slices.Sort(done)
+	moved, err := ReadDocs(With(folder, map[string][]byte{DocsFile: root.appendCompact(nil)}))
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, entry := range moved.stale(loaded) {
+		root.remove(entry)
+		done = append(done, "removed the words of "+strings.Join(entry, ": "))
+	}
+	if len(done) == 0 {
+		return text, nil, nil
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, root.appendCompact(nil), "", "  "); err != nil {
+		return nil, nil, err
+	}
+	b.WriteByte('\n')
+	return b.Bytes(), done, nil
+}
+
+// layers are the members of an overlay file that are about one edition.
+func (n *Node) layers() []*Node {
+	var list []*Node
+	for _, e := range Editions[1:] {
+		if l := n.Get(string(e)); l != nil {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// rename gives a member another name, in its place, and reports whether there
+// was one and the name was free.
+func (n *Node) rename(was, is string) bool {
+	if !n.Has(was) || n.Has(is) {
+		return false
+	}
+	n.Keys[slices.Index(n.Keys, was)] = is
+	n.Obj[is] = n.Obj[was]
+	delete(n.Obj, was)
+	return true
+}
+
+// remove takes out a member by the names on the way to it, and what is empty
+// then.
+func (n *Node) remove(path []string) {
+	if in := n.Get(path[0]); len(path) > 1 {
+		if in.remove(path[1:]); len(in.Keys) > 0 {
+			return
+		}
+	}
+	n.Keys = slices.DeleteFunc(n.Keys, func(k string) bool { return k == path[0] })
+	delete(n.Obj, path[0])
 }

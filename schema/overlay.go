@@ -19,6 +19,22 @@ const (
 	QuirksFile  = "overlay/quirks.json"     // strict members, secret positions
 )
 
+// With is a schema folder in which some files, by their names, are others.
+func With(folder fs.FS, files map[string][]byte) fs.FS { return changed{folder, files} }
+
+type changed struct {
+	fs.FS
+	files map[string][]byte
+}
+
+// ReadFile implements fs.ReadFileFS, which everything here reads through.
+func (c changed) ReadFile(name string) ([]byte, error) {
+	if b, ok := c.files[name]; ok {
+		return b, nil
+	}
+	return fs.ReadFile(c.FS, name)
+}
+
 // ReadOverlay reads one JSON file of a schema folder into a T. Members that T
 // does not have, and members that are written twice, are errors.
 func ReadOverlay[T any](fsys fs.FS, file string) (T, error) {

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"bytes"
+	"io/fs"
 	"reflect"
 	"strings"
 	"testing"
@@ -48,15 +50,21 @@ func TestEveryOverlayEntryPointsAtSomething(t *testing.T) {
 	}
 }
 
-func TestNumberOfThreeStateMembers(t *testing.T) {
+// Unstable holds everything of stable, and what null does to a member as well.
+func TestDraftsKeepTheThreeStateMembersOfStable(t *testing.T) {
 	t.Parallel()
 	p, err := ReadPatches(Tree)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for e, want := range map[Edition]int{V1: 5, Unstable: 18, V2: 30, V2Unstable: 43} {
-		if got := len(p.Of(e)); got != want {
-			t.Errorf("%s: %d, want %d", e, got, want)
+	for stable, draft := range map[Edition]Edition{V1: Unstable, V2: V2Unstable} {
+		if len(p.Of(stable)) == 0 {
+			t.Errorf("%s has no member with three states", stable)
+		}
+		for m := range p.Of(stable) {
+			if !p.Of(draft)[m] {
+				t.Errorf("%s: %s has three states in %s only", draft, m, stable)
+			}
 		}
 	}
 }
@@ -110,7 +118,7 @@ func TestWordsAboutNothingAreErrors(t *testing.T) {
 			"SessionUpdate": {"variants": {"plan": "x", "plna": "x"}},
 			"AuthMethod": {"variants": {"agent": "x"}},
 			"SetSessionConfigOptionRequest": {"members": {"value": "x"}},
-			"Toolcall": {"": "x"}
+			"Toolcall": {"": "x", "members": {"title": "not listed"}, "values": {"v": "not listed"}}
 		},
 		"methods": {"session/new": {"": "x"}, "session/nwe": {"": "x"}},
 		"v2": {"definitions": {"ToolCall": {"": "only v1 has it"}}},
@@ -129,6 +137,82 @@ func TestWordsAboutNothingAreErrors(t *testing.T) {
   v2: definitions: ToolCall`
 	if err := d.Check(all); err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}
+
+func TestWordsFollowARenameAndGoWithADefinition(t *testing.T) {
+	t.Parallel()
+	all, err := LoadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const before = `{
+  "definitions": {
+    "ToolUse": {
+      "": "a < b",
+      "members": {
+        "title": "t",
+        "gone": "g"
+      }
+    },
+    "Gone": {
+      "": "x",
+      "values": {
+        "v": "x"
+      }
+    },
+    "ToolKind": {
+      "values": {
+        "gone": "g"
+      }
+    }
+  },
+  "methods": {
+    "session/gone": {
+      "": "x"
+    }
+  },
+  "v2": {
+    "definitions": {
+      "Gone": {
+        "": "x"
+      }
+    }
+  }
+}
+`
+	const after = `{
+  "definitions": {
+    "ToolCall": {
+      "": "a < b",
+      "members": {
+        "title": "t"
+      }
+    }
+  }
+}
+`
+	text, done, err := PruneDocs(folder(DocsFile, before), all, map[string]string{"ToolUse": "ToolCall", "ToolCallUpdate": "Plan"})
+	if err != nil || string(text) != after {
+		t.Errorf("got %s, %v", text, err)
+	}
+	want := []string{
+		"the words of ToolUse are those of ToolCall now",
+		"removed the words of definitions: Gone",
+		"removed the words of definitions: ToolCall: members: gone",
+		"removed the words of definitions: ToolKind: values: gone",
+		"removed the words of methods: session/gone",
+		"removed the words of v2: definitions: Gone",
+	}
+	if !reflect.DeepEqual(done, want) {
+		t.Errorf("got %q", done)
+	}
+	now, err := fs.ReadFile(Tree, DocsFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, done, err := PruneDocs(Tree, all, nil); err != nil || done != nil || !bytes.Equal(text, now) {
+		t.Errorf("the tree itself: %v, %v", done, err)
 	}
 }
 

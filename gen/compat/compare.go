@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/gen/emit/golang"
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
@@ -18,7 +19,7 @@ type Level string
 const (
 	Break Level = "BREAK" // Go programs that use it do not compile any more
 	Impl  Level = "IMPL"  // handler interfaces grow; the embeddable defaults answer
-	Wire  Level = "wire"  // decoding, limits or what a peer may send
+	Wire  Level = "wire"  // decoding, limits or what a peer may send; Go programs compile as before
 	Add   Level = "add"   // new, nobody has to act
 	Doc   Level = "doc"   // upstream explains it in other words
 )
@@ -35,7 +36,7 @@ type Change struct {
 
 // Compare lists what is different in next, by level and then by place.
 func Compare(prev, next *ir.Spec) []Change {
-	c := &comparison{}
+	c := &comparison{prev: prev, next: next}
 	c.types(prev, next)
 	c.methods(prev, next)
 	Sort(c.changes)
@@ -69,37 +70,63 @@ func Sort(changes []Change) {
 	})
 }
 
-type comparison struct{ changes []Change }
+type comparison struct {
+	prev, next *ir.Spec
+	changes    []Change
+}
 
 func (c *comparison) note(l Level, where, format string, a ...any) {
 	c.changes = append(c.changes, Change{l, where, fmt.Sprintf(format, a...)})
 }
 
 func (c *comparison) types(prev, next *ir.Spec) {
+	renamed := Renamed(prev, next)
+	became := map[string]string{}
+	for was, is := range renamed {
+		became[is] = was
+	}
 	for _, t := range prev.Types {
 		if t.Kind == ir.Envelope {
 			continue
 		}
 		n := next.ByName[t.Name]
 		switch {
+		case n == nil && renamed[t.Name] != "":
+			c.note(Break, "type "+t.Name, "removed; %s is new and has the same shape, so this is probably its new name", renamed[t.Name])
 		case n == nil:
 			c.note(Break, "type "+t.Name, "removed")
-		case n.Kind != t.Kind:
-			c.note(Break, "type "+t.Name, "was %s, is %s", t.Kind, n.Kind)
+		case t.Hand != "" && n.Hand == t.Hand: // one Go type for all versions, which generating does not change
+			inner := comparison{prev: prev, next: next}
+			inner.typ(t, n)
+			for _, change := range inner.changes {
+				c.note(Wire, change.Where, "%s", change.What)
+			}
 		default:
 			c.typ(t, n)
 		}
 	}
 	for _, t := range next.Types {
-		if t.Kind != ir.Envelope && prev.ByName[t.Name] == nil {
-			c.note(Add, "type "+t.Name, "new, %s", t.Kind)
+		if t.Kind == ir.Envelope || prev.ByName[t.Name] != nil {
+			continue
 		}
+		if was := became[t.Name]; was != "" {
+			c.note(Add, "type "+t.Name, "new, %s; has the shape of %s, which is gone", t.Kind, was)
+			continue
+		}
+		c.note(Add, "type "+t.Name, "new, %s", t.Kind)
 	}
 }
 
 func (c *comparison) typ(a, b *ir.Type) {
+	if a.Kind != b.Kind {
+		c.note(pick(valuesOnly(a, b), Wire, Break), "type "+a.Name, "was %s, is %s", a.Kind, b.Kind)
+		if !valuesOnly(a, b) {
+			return
+		}
+	}
 	if a.Format != b.Format {
-		c.note(Break, "type "+a.Name, "format was %q, is %q", a.Format, b.Format)
+		level := pick(integer(a.Format) == integer(b.Format), Wire, Break)
+		c.note(level, "type "+a.Name, "format was %q, is %q", a.Format, b.Format)
 	}
 	if a.Target != b.Target {
 		c.note(Break, "type "+a.Name, "stood for %s, stands for %s", a.Target, b.Target)
@@ -107,11 +134,25 @@ func (c *comparison) typ(a, b *ir.Type) {
 	if a.Open != b.Open {
 		c.note(Wire, "type "+a.Name, "%s", pick(b.Open, "takes unknown values now", "refuses unknown values now"))
 	}
+	if was, is := a.Default, b.Default; was != is {
+		c.note(pick(was == "", Add, Break), "type "+a.Name, "the value for an absent one was %s, is %s", orNothing(was), orNothing(is))
+	}
 	c.values(a, b)
 	c.fields(a.Name, a.Fields, b.Fields)
 	if a.Union != nil && b.Union != nil {
 		c.union(a.Name, a.Union, b.Union)
 	}
+}
+
+// valuesOnly reports whether a type only got a list of its values: the Go type
+// stays what it was.
+func valuesOnly(a, b *ir.Type) bool {
+	return a.Kind == ir.String && b.Kind == ir.EnumStr || a.Kind == ir.Integer && b.Kind == ir.EnumInt
+}
+
+// integer is the Go type of integers of a format.
+func integer(format string) string {
+	return golang.FieldType(&ir.Spec{}, &ir.Field{Presence: ir.Required, Type: ir.TypeRef{Prim: "integer", Format: format}})
 }
 
 func (c *comparison) values(a, b *ir.Type) {
@@ -229,7 +270,7 @@ func signature(m *ir.Method) string {
 
 func orNothing(s string) string { return pick(s != "", s, "nothing") }
 
-func pick(cond bool, yes, no string) string {
+func pick[T any](cond bool, yes, no T) T {
 	if cond {
 		return yes
 	}

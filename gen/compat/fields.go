@@ -2,7 +2,9 @@ package compat
 
 import (
 	"slices"
+	"strings"
 
+	"github.com/hermes-nvim/hermes/gen/emit/golang"
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
@@ -14,7 +16,10 @@ var said = map[ir.Presence]string{
 	ir.Patch:    "of three states: absent, null, value",
 }
 
+// fields compares the members of an object. What does not change the Go type
+// of a member, or the arguments of the constructor, breaks no program.
 func (c *comparison) fields(owner string, a, b []*ir.Field) {
+	first := len(c.changes)
 	for _, f := range a {
 		where := owner + "." + f.Wire
 		g := member(b, f.Wire)
@@ -22,14 +27,17 @@ func (c *comparison) fields(owner string, a, b []*ir.Field) {
 			c.note(Break, where, "removed")
 			continue
 		}
+		level := pick(golang.FieldType(c.prev, f) == golang.FieldType(c.next, g), Wire, Break)
 		if x, y := typeName(f.Type), typeName(g.Type); x != y {
-			c.note(Break, where, "was %s, is %s", x, y)
+			c.note(level, where, "was %s, is %s", x, y)
 		}
 		if f.Presence != g.Presence {
-			c.note(Break, where, "was %s, is %s", said[f.Presence], said[g.Presence])
+			c.note(level, where, "was %s, is %s", said[f.Presence], said[g.Presence])
 		}
 		c.rules(where, f, g)
 	}
+	was, is := c.arguments(c.prev, a), c.arguments(c.next, b)
+	breaks := was != "" && was != is // an object that had no constructor had none that could break
 	for _, f := range b {
 		if member(a, f.Wire) != nil {
 			continue
@@ -39,14 +47,22 @@ func (c *comparison) fields(owner string, a, b []*ir.Field) {
 			c.note(Add, where, "%s, %s", typeName(f.Type), said[f.Presence])
 			continue
 		}
-		// Constructors take the required members as arguments. A type that had
-		// none had no constructor that could break.
-		level := Wire
-		if slices.ContainsFunc(a, func(f *ir.Field) bool { return f.Presence == ir.Required }) {
-			level = Break
-		}
-		c.note(level, where, "new and required, %s: peers that do not send it are refused", typeName(f.Type))
+		c.note(pick(breaks, Break, Wire), where, "new and required, %s: peers that do not send it are refused", typeName(f.Type))
 	}
+	if breaks && !slices.ContainsFunc(c.changes[first:], func(x Change) bool { return x.Level == Break }) {
+		c.note(Break, owner, "its constructor takes other arguments: (%s) were (%s)", is, was)
+	}
+}
+
+// arguments are what the constructor of an object takes: its required members.
+func (c *comparison) arguments(s *ir.Spec, fields []*ir.Field) string {
+	var list []string
+	for _, f := range fields {
+		if f.Presence == ir.Required {
+			list = append(list, f.Wire+" "+golang.FieldType(s, f))
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // rules compares what does not show in the Go type.
@@ -65,12 +81,14 @@ func (c *comparison) rules(where string, f, g *ir.Field) {
 		{"the largest value", f.Max, g.Max},
 		{"the shortest text", f.MinLen, g.MinLen},
 		{"the shortest list", f.MinItems, g.MinItems},
-		{"the encoding", f.Encoding, g.Encoding},
 		{"the constant", f.Const, g.Const},
 	} {
 		if r.a != r.b {
 			c.note(Wire, where, "%s was %s, is %s", r.name, orNothing(r.a), orNothing(r.b))
 		}
+	}
+	if f.Encoding != g.Encoding { // the method Bytes comes and goes with it
+		c.note(pick(f.Encoding == "", Wire, Break), where, "the encoding was %s, is %s", orNothing(f.Encoding), orNothing(g.Encoding))
 	}
 }
 

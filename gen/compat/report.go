@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
 // Section is the part of a report about one edition of the protocol.
 type Section struct {
 	Title    string
 	Changes  []Change
-	Wordless []string // new definitions that the documentation says nothing about
+	Wordless []string // entries for new definitions that the documentation says nothing about; see Skeleton
 }
 
 var explained = map[Level]string{
@@ -68,10 +70,15 @@ func (s *Section) write(b *bytes.Buffer) {
 		}
 	}
 	if len(s.Wordless) > 0 {
-		fmt.Fprintf(b, "\n### %s: new and without words\n\nAdd these to `schema/overlay/docs.json`:\n\n", s.Title)
-		for _, w := range s.Wordless {
-			fmt.Fprintf(b, "- `%s`\n", w)
+		fmt.Fprintf(b, "\n### %s: new and without words\n\nPaste these into `schema/overlay/docs.json` and fill them in:\n\n```json\n", s.Title)
+		for i, w := range s.Wordless {
+			comma := ","
+			if i == len(s.Wordless)-1 {
+				comma = ""
+			}
+			fmt.Fprintf(b, "%s%s\n", w, comma)
 		}
+		b.WriteString("```\n")
 	}
 }
 
@@ -84,6 +91,39 @@ func (s *Section) places(l Level) []string {
 		}
 	}
 	return list
+}
+
+// Skeleton is an entry of overlay/docs.json for a definition, of which the texts
+// must be filled in.
+func Skeleton(t *ir.Type) string {
+	var parts []string
+	add := func(kind string, names []string) {
+		var list []string
+		for _, n := range names {
+			if n != "" && n != "_meta" {
+				list = append(list, fmt.Sprintf("%q: \"\"", n))
+			}
+		}
+		if len(list) > 0 {
+			parts = append(parts, fmt.Sprintf("%q: {%s}", kind, strings.Join(list, ", ")))
+		}
+	}
+	var members, values, variants []string
+	for _, f := range t.Fields {
+		members = append(members, f.Wire)
+	}
+	for _, v := range t.Values {
+		values = append(values, v.Wire)
+	}
+	if t.Union != nil {
+		for _, v := range t.Union.Variants {
+			variants = append(variants, v.Wire)
+		}
+	}
+	add("members", members)
+	add("values", values)
+	add("variants", variants)
+	return fmt.Sprintf("%q: {%s}", t.Name, strings.Join(append([]string{`"": ""`}, parts...), ", "))
 }
 
 // Count is the number of changes of a level.

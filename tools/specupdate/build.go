@@ -55,7 +55,7 @@ func build(p *specPackage) (*release, error) {
 		return nil, errors.Join(errs...)
 	}
 	if p.name == "" {
-		return r, r.lower(patches) // nothing of it can be written to the tree
+		return r, r.lower(patches, defaults) // nothing of it can be written to the tree
 	}
 	sources.Prose = map[string]string{}
 	for _, f := range []struct {
@@ -71,15 +71,19 @@ func build(p *specPackage) (*release, error) {
 			sources.Prose[f.name] = schema.Sum(b)
 		}
 	}
-	return r, r.lower(patches)
+	return r, r.lower(patches, defaults)
 }
 
 // lower makes the specs, which proves that the generator knows every shape.
-func (r *release) lower(patches schema.Patches) error {
+func (r *release) lower(patches schema.Patches, defaults schema.Defaults) error {
+	quirks, err := schema.ReadOverlay[schema.Quirks](schema.Tree, schema.QuirksFile)
+	if err != nil {
+		return err
+	}
 	r.specs = map[schema.Edition]*ir.Spec{}
 	var errs []error
 	for _, e := range schema.Editions {
-		s, err := ir.Lower(r.docs[e], ir.Overlay{Patches: patches.Of(e)})
+		s, err := ir.Lower(r.docs[e], ir.Overlay{Patches: patches.Of(e), Defaults: defaults[e], Hand: quirks.Hand})
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", r.version, err))
 		}

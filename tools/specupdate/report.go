@@ -31,15 +31,16 @@ func report(prev, next *release, docs *schema.Docs) []byte {
 	return compat.Markdown(prev.version, next.version, sections)
 }
 
-// wordless lists the new definitions that our documentation does not explain.
+// wordless lists entries for the new definitions that our documentation does
+// not explain.
 func wordless(prev, next *ir.Spec, words schema.Words) []string {
-	var names []string
+	var entries []string
 	for _, t := range next.Types {
 		if t.Kind != ir.Envelope && prev.ByName[t.Name] == nil && words.Definition(t.Name) == "" {
-			names = append(names, t.Name)
+			entries = append(entries, compat.Skeleton(t))
 		}
 	}
-	return names
+	return entries
 }
 
 // summary is the table at the top of a report.

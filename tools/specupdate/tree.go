@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hermes-nvim/hermes/gen"
+	"github.com/hermes-nvim/hermes/gen/compat"
 	"github.com/hermes-nvim/hermes/schema"
 )
 
@@ -63,24 +65,35 @@ func firstDifference(have, want []byte) string {
 	return fmt.Sprintf("in length: have %d lines, want %d", len(h), len(w))
 }
 
-// update writes the release and its report, all of it or nothing.
+// update writes the release and its report, all of it or nothing. What could
+// not be generated is not written.
 func (t *tree) update(r *release, out io.Writer) error {
 	if r.files[schema.SourcesFile] == nil {
 		return fmt.Errorf("%s: an update needs a published package: give a version or the folder of an unpacked package", r.version)
 	}
-	docs, err := schema.ReadDocs(os.DirFS(t.dir))
+	prev, err := t.release()
+	if err != nil {
+		return fmt.Errorf("the tree as it is: %w", err)
+	}
+	words, pruned, err := schema.PruneDocs(os.DirFS(t.dir), r.docs, renamed(prev, r))
+	if err != nil {
+		return err
+	}
+	next := maps.Clone(r.files)
+	next[schema.DocsFile] = words
+	folder := schema.With(os.DirFS(t.dir), next)
+	if _, err := gen.From(t.root, folder); err != nil {
+		return fmt.Errorf("%s@%s cannot be generated, so nothing was written. Edit what these lines name, then run this again (specupdate -report shows what changes):\n%w", packageName, r.version, err)
+	}
+	docs, err := schema.ReadDocs(folder)
 	if err != nil {
 		return err
 	}
 	files := map[string][]byte{}
-	for name, b := range r.files {
+	for name, b := range next {
 		files[filepath.Join("schema", filepath.FromSlash(name))] = b
 	}
 	if t.sources.Version != r.version {
-		prev, err := t.release()
-		if err != nil {
-			return fmt.Errorf("the tree as it is: %w", err)
-		}
 		text := report(prev, r, docs)
 		files[reportPath(prev.version, r.version)] = text
 		fmt.Fprint(out, summary(text))
@@ -93,14 +106,23 @@ func (t *tree) update(r *release, out io.Writer) error {
 		fmt.Fprintf(out, "schema/ already is what %s@%s gives\n", packageName, r.version)
 		return nil
 	}
+	for _, what := range pruned {
+		fmt.Fprintf(out, "schema/%s: %s\n", schema.DocsFile, what)
+	}
 	for _, name := range changed {
 		fmt.Fprintln(out, "wrote", name)
 	}
-	if err := docs.Check(r.docs); err != nil {
-		fmt.Fprintln(out, "edit", err)
-	}
 	fmt.Fprintln(out, "now run: go generate ./...")
 	return nil
+}
+
+// renamed collects the new names of definitions of all editions.
+func renamed(prev, next *release) map[string]string {
+	names := map[string]string{}
+	for _, e := range schema.Editions {
+		maps.Copy(names, compat.Renamed(prev.specs[e], next.specs[e]))
+	}
+	return names
 }
 
 // report writes the report between two releases, or from one to the tree.
@@ -137,8 +159,12 @@ func (t *tree) release() (*release, error) {
 	if err != nil {
 		return nil, err
 	}
+	defaults, err := schema.ReadDefaults(fsys)
+	if err != nil {
+		return nil, err
+	}
 	if r.prose, err = schema.ReadProse(fsys); err != nil {
 		return nil, err
 	}
-	return r, r.lower(patches)
+	return r, r.lower(patches, defaults)
 }

@@ -25,20 +25,15 @@ func (k *kit) readOverlay(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.patches = patches.Of(k.edition)
-	quirks, err := schema.ReadOverlay[map[string]json.RawMessage](schema.Tree, schema.QuirksFile)
+	quirks, err := schema.ReadOverlay[schema.Quirks](schema.Tree, schema.QuirksFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.strict = k.marked(t, quirks["strict"])
-	k.secrets = k.marked(t, quirks["secrets"])
+	k.strict, k.secrets = set(quirks.Strict), set(quirks.Secrets)
 }
 
-// marked reads a list of members, of whatever version.
-func (k *kit) marked(t *testing.T, list json.RawMessage) map[string]bool {
-	var members []string
-	if err := json.Unmarshal(list, &members); err != nil {
-		t.Fatal(err)
-	}
+// set is a list of members, of whatever version.
+func set(members []string) map[string]bool {
 	set := map[string]bool{}
 	for _, m := range members {
 		set[m] = true

@@ -76,6 +76,12 @@ func (g *gen) fieldType(f *ir.Field) *jen.Statement {
 	return t
 }
 
+// FieldType is the Go type that a member of s gets, as source text.
+func FieldType(s *ir.Spec, f *ir.Field) string {
+	g := &gen{Package: Package{Shared: "acp", Names: &Names{}, Spec: s}}
+	return g.fieldType(f).GoString()
+}
+
 // isNilable reports whether nil is a value of the Go type that can stand for
 // absence.
 func (g *gen) isNilable(r ir.TypeRef) bool {

@@ -22,11 +22,11 @@ func TestGenerationStops(t *testing.T) {
 	}{
 		"an update without a row": {
 			func(r *EventRows) { delete(r.Updates, "plan") },
-			`updates: no row for sessionUpdate "plan": add "plan"`,
+			`updates: no row for sessionUpdate "plan": add "plan": {"name": "Plan", "when": ""}`,
 		},
 		"a request without a row": {
 			func(r *EventRows) { delete(r.Requests, "terminal/kill") },
-			`requests: no row for the request terminal/kill: add "terminal/kill"`,
+			`requests: no row for the request terminal/kill: add "terminal/kill": {"name": "TerminalKill", "when": "", "answer": {"takes": "", "table": {}}}`,
 		},
 		"a notification without a row": {
 			func(r *EventRows) { delete(r.Notifications, "elicitation/complete") },
@@ -34,7 +34,7 @@ func TestGenerationStops(t *testing.T) {
 		},
 		"a reply without a row": {
 			func(r *EventRows) { delete(r.Replies, "session/load") },
-			`replies: no row for the reply to session/load: add "session/load"`,
+			`replies: no row for the reply to session/load: add "session/load": {"name": "SessionLoad", "when": ""}`,
 		},
 		"a prompt block without a row": {
 			func(r *EventRows) { delete(r.Prompt, "audio") },

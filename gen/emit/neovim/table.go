@@ -92,11 +92,29 @@ func (t *joiner) section(name string, rows map[string]*EventRow) *section {
 func (s *section) take(key, what string) *EventRow {
 	r := s.rows[key]
 	if r == nil {
-		s.t.fail(s.name, "no row for %s: add %q", what, key)
+		s.t.fail(s.name, "no row for %s: add %s", what, s.skeleton(key))
 		return nil
 	}
 	s.used[key] = true
 	return r
+}
+
+// skeleton is a row to paste, of which the texts must be filled in.
+func (s *section) skeleton(key string) string {
+	answer := ""
+	if s.name == "requests" {
+		answer = `, "answer": {"takes": "", "table": {}}`
+	}
+	return fmt.Sprintf(`%q: {"name": %q, "when": ""%s}`, key, camel(key), answer)
+}
+
+// camel makes one word of a wire name, to begin with.
+func camel(wire string) string {
+	var name strings.Builder
+	for _, part := range strings.FieldsFunc(wire, notLetter) {
+		name.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return name.String()
 }
 
 func (s *section) done() {
