@@ -123,7 +123,7 @@ func TestEveryEventIsDocumented(t *testing.T) {
 			"docs/events.md":                 "| `" + e.Name + "`",
 			"lua/hermes/event_types_gen.lua": "---@class hermes.event." + e.Name + ":",
 			"lua/hermes/events_gen.lua":      "  " + e.Name + " = {",
-			"plugin/host/events_gen.go":           `"` + e.Name + `"`,
+			"plugin/host/events_gen.go":      `"` + e.Name + `"`,
 		} {
 			if !strings.Contains(all[path], want) {
 				t.Errorf("%s has no %s", path, want)
