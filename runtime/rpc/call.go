@@ -26,9 +26,14 @@ type Call struct {
 	method  string
 	session string
 	from    origin
+	first   answered   // may be nil
 	done    chan reply // holds one
 	waiting reply      // in a lane; the reader's until then, the lane's from then on
 }
+
+// answered is implemented by params that must know the result of their call
+// before any message behind it is handled. The goroutine that reads calls it.
+type answered interface{ answered(result json.RawMessage) }
 
 // reply is what a call ends with: the peer's result or error, or a local error.
 type reply struct {

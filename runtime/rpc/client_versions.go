@@ -25,9 +25,9 @@ type ClientVersion struct {
 }
 
 // ClientVersions is the handler of a client that speaks several versions of the
-// protocol. Give it to NewConn as it is, so that it knows the agreed version
-// before the first message after the answer to initialize; until then the
-// agent's requests are refused. It belongs to one connection.
+// protocol. Initialize settles the version before any message behind its answer
+// is handled; until then the agent's requests are refused. It belongs to one
+// connection, and may be wrapped by another handler.
 type ClientVersions struct {
 	versions []*ClientVersion // newest first
 	agreed   atomic.Pointer[ClientVersion]
@@ -103,7 +103,7 @@ func (v *ClientVersions) Initialize(ctx context.Context, conn acp.Caller) (acp.P
 	offers := v.versions
 	for {
 		var result acp.Raw
-		err := conn.Call(ctx, acp.MethodInitialize, offer(offers), &result)
+		err := conn.Call(ctx, acp.MethodInitialize, &offered{offer(offers), v}, &result)
 		if err == nil {
 			return v.answered(json.RawMessage(result))
 		}
@@ -187,6 +187,14 @@ func (v *ClientVersions) HandleNotification(ctx context.Context, method string, 
 func uninitialized(method string) error {
 	return &acp.Error{Code: acp.ErrorCodeInvalidRequest, Message: "invalid request: " + method + ": " + errNotInitialized.Error()}
 }
+
+// offered are the params of an initialize. The connection tells them the result.
+type offered struct {
+	acp.Appender
+	versions *ClientVersions
+}
+
+func (o *offered) answered(result json.RawMessage) { o.versions.agree(result) }
 
 // offer returns params that hold the members of all versions. Of a member that
 // several have, such as _meta, the newest counts.

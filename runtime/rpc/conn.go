@@ -264,6 +264,7 @@ func (c *Conn) Start(ctx context.Context, method string, params acp.Appender) (*
 		return nil, err
 	}
 	k.session = sessionOf(params, buf.b[at:])
+	k.first, _ = params.(answered)
 	if err := c.calls.add(k); err != nil {
 		buf.free()
 		return nil, err

@@ -159,8 +159,8 @@ func (c *Conn) response(f *frame, buf *buffer) (kept bool) {
 		c.fault(kind, fmt.Errorf("%s with the id %d", kind, n), buf.b)
 		return false
 	}
-	if v, ok := c.h.(*ClientVersions); ok && k.method == acp.MethodInitialize && f.Result != nil {
-		v.agree(f.Result)
+	if k.first != nil && f.Result != nil {
+		k.first.answered(f.Result)
 	}
 	c.answer(k, reply{buf: buf, result: f.Result, err: f.Error}, f.SessionID)
 	return true
