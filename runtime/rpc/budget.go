@@ -19,7 +19,7 @@ type Budget struct {
 	limit int64
 	used  atomic.Int64
 
-	held    atomic.Int64 // length of waiting
+	watched atomic.Bool // somebody is waiting
 	mu      sync.Mutex
 	waiting map[*flow]struct{}
 }
@@ -49,7 +49,7 @@ func (b *Budget) sub(n int) {
 		return
 	}
 	b.used.Add(-int64(n))
-	if b.held.Load() == 0 {
+	if !b.watched.Load() {
 		return
 	}
 	b.mu.Lock()
@@ -59,21 +59,21 @@ func (b *Budget) sub(n int) {
 	}
 }
 
-// hold makes f hear of every sub until the returned function is called.
-func (b *Budget) hold(f *flow) (release func()) {
+// watch makes f hear of every sub, until unwatch.
+func (b *Budget) watch(f *flow) { b.setWaiting(f, true) }
+
+func (b *Budget) unwatch(f *flow) { b.setWaiting(f, false) }
+
+func (b *Budget) setWaiting(f *flow, waits bool) {
 	if b == nil {
-		return func() {}
+		return
 	}
-	set := func(waits bool) {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if waits {
-			b.waiting[f] = struct{}{}
-		} else {
-			delete(b.waiting, f)
-		}
-		b.held.Store(int64(len(b.waiting)))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if waits {
+		b.waiting[f] = struct{}{}
+	} else {
+		delete(b.waiting, f)
 	}
-	set(true)
-	return func() { set(false) }
+	b.watched.Store(len(b.waiting) > 0)
 }

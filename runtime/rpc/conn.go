@@ -72,7 +72,7 @@ type Conn struct {
 	in    inbound
 	hand  handshake
 	flow  flow
-	work  gauge // running lanes and request handlers
+	work  running // lanes and request handlers
 	watch watchdog
 	count counters
 	used  recycled
@@ -118,7 +118,7 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 	c.out.init(&c.lim)
 	c.calls.init()
 	c.in.init()
-	c.flow.init(opts.Budget)
+	c.flow.init(&c.lim, opts.Budget)
 	if l, ok := t.(transport.Limiter); ok {
 		l.SetMaxMessage(c.lim.Message)
 	}
@@ -177,7 +177,7 @@ func (c *Conn) finish() {
 			k.deliver(reply{local: k.closed(c.cause)})
 		}
 	}
-	c.flow.open()
+	c.flow.end()
 	grace := time.NewTimer(c.lim.Grace)
 	defer grace.Stop()
 	select {

@@ -2,22 +2,25 @@ package rpc
 
 import "sync/atomic"
 
-// flow accounts for what has been read and not yet handled, and holds the
-// reader back when that is too much.
+// flow accounts for what has been read and not yet handled, and stops the
+// reading while that is too much.
 type flow struct {
+	lim    *Limits
+	budget *Budget // shared with other connections; may be nil
+
 	messages, bytes atomic.Int64
-	waiters         atomic.Int64 // handlers that wait for an answer of the peer
-	held            atomic.Bool  // the reader waits on room
-	opened          atomic.Bool  // the connection ends; nobody is held back
-	room            chan struct{}
-	budget          *Budget // shared with other connections; may be nil
+	waiters         atomic.Int64  // handlers that wait for an answer of the peer
+	ended           atomic.Bool   // the connection ends: nothing stops the reading
+	stopped         atomic.Bool   // the reader waits for changed
+	changed         chan struct{} // holds one
 }
 
-func (f *flow) init(b *Budget) {
-	f.room = make(chan struct{}, 1)
-	f.budget = b
+func (f *flow) init(lim *Limits, b *Budget) {
+	f.lim, f.budget = lim, b
+	f.changed = make(chan struct{}, 1)
 }
 
+// add counts a message that was read, sub one that was handled.
 func (f *flow) add(n int) {
 	f.messages.Add(1)
 	f.bytes.Add(int64(n))
@@ -31,6 +34,8 @@ func (f *flow) sub(n int) {
 	f.signal()
 }
 
+// enter counts a handler that waits for an answer of the peer, leave one that
+// does so no longer.
 func (f *flow) enter() {
 	f.waiters.Add(1)
 	f.signal()
@@ -38,48 +43,45 @@ func (f *flow) enter() {
 
 func (f *flow) leave() { f.waiters.Add(-1) }
 
-func (f *flow) open() {
-	f.opened.Store(true)
+// end lets the reader go on for good.
+func (f *flow) end() {
+	f.ended.Store(true)
 	f.signal()
 }
 
 func (f *flow) signal() {
-	if f.held.Load() {
+	if f.stopped.Load() {
 		select {
-		case f.room <- struct{}{}:
+		case f.changed <- struct{}{}:
 		default:
 		}
 	}
 }
 
-// over reports whether what waits exceeds times the limits.
-func (f *flow) over(lim *Limits, times int) bool {
-	n := f.messages.Load()
-	return n > 1 && (n > int64(lim.Messages)*int64(times) || f.bytes.Load() > int64(lim.Bytes)*int64(times) || f.budget.over(times))
+// exceeds reports whether what waits is more than so many times the limits.
+func (f *flow) exceeds(times int) bool {
+	n, m := f.messages.Load(), int64(times)
+	return n > 1 && (n > m*int64(f.lim.Messages) || f.bytes.Load() > m*int64(f.lim.Bytes) || f.budget.over(times))
 }
 
-// admit returns when the reader may go on.
-func (c *Conn) admit() {
-	f := &c.flow
-	if !f.over(&c.lim, 1) {
+// wait returns when the reader may go on. It calls giveUp when handlers wait for
+// answers that cannot be read any more, because they may be behind what would
+// exceed the limits: those handlers have to end, so that they make room.
+func (f *flow) wait(giveUp func(messages, bytes int)) {
+	if !f.exceeds(1) {
 		return
 	}
-	f.held.Store(true)
-	defer f.held.Store(false)
-	defer f.budget.hold(f)()
-	for f.over(&c.lim, 1) && !f.opened.Load() {
+	f.stopped.Store(true)
+	defer f.stopped.Store(false)
+	f.budget.watch(f)
+	defer f.budget.unwatch(f)
+	for f.exceeds(1) && !f.ended.Load() {
 		if f.waiters.Load() > 0 {
-			if !f.over(&c.lim, c.lim.Ahead) {
+			if !f.exceeds(f.lim.Ahead) {
 				return
 			}
-			// Answers that handlers wait for may be behind what cannot be read
-			// any more: let the handlers go, so that they make room.
-			for _, k := range c.calls.takeHandlers() {
-				err := &BacklogError{Method: k.method, Messages: int(f.messages.Load()), Bytes: int(f.bytes.Load())}
-				c.fault(FaultBacklog, err, nil)
-				k.deliver(reply{local: err})
-			}
+			giveUp(int(f.messages.Load()), int(f.bytes.Load()))
 		}
-		<-f.room
+		<-f.changed
 	}
 }

@@ -12,7 +12,7 @@ func (c *Conn) read() {
 	var buf *buffer
 	f := new(frame)
 	for {
-		c.admit()
+		c.flow.wait(c.giveUp)
 		if buf == nil {
 			buf = c.used.get()
 		}
@@ -38,6 +38,15 @@ func (c *Conn) read() {
 			close(c.readDone)
 			return
 		}
+	}
+}
+
+// giveUp fails the calls that handlers wait in.
+func (c *Conn) giveUp(messages, bytes int) {
+	for _, k := range c.calls.takeHandlers() {
+		err := &BacklogError{Method: k.method, Messages: messages, Bytes: bytes}
+		c.fault(FaultBacklog, err, nil)
+		k.deliver(reply{local: err})
 	}
 }
 

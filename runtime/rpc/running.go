@@ -2,40 +2,41 @@ package rpc
 
 import "sync"
 
-// gauge counts running goroutines and tells when there are none.
-type gauge struct {
+// running counts goroutines. Unlike a sync.WaitGroup it can be asked for the end
+// while more are started.
+type running struct {
 	mu   sync.Mutex
 	n    int
 	none chan struct{} // closed while n is 0 and somebody has asked
 }
 
-func (g *gauge) add() {
-	g.mu.Lock()
-	g.n++
-	g.mu.Unlock()
+func (r *running) add() {
+	r.mu.Lock()
+	r.n++
+	r.mu.Unlock()
 }
 
-func (g *gauge) done() {
-	g.mu.Lock()
-	g.n--
-	if g.n == 0 && g.none != nil {
-		close(g.none)
-		g.none = nil
+func (r *running) done() {
+	r.mu.Lock()
+	r.n--
+	if r.n == 0 && r.none != nil {
+		close(r.none)
+		r.none = nil
 	}
-	g.mu.Unlock()
+	r.mu.Unlock()
 }
 
 // idle returns a channel that is closed when nothing runs.
-func (g *gauge) idle() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (r *running) idle() <-chan struct{} {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	ch := make(chan struct{})
-	if g.n == 0 {
+	if r.n == 0 {
 		close(ch)
 		return ch
 	}
-	if g.none == nil {
-		g.none = ch
+	if r.none == nil {
+		r.none = ch
 	}
-	return g.none
+	return r.none
 }
