@@ -1,0 +1,95 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"time"
+
+	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/runtime/launch"
+	"github.com/hermes-nvim/hermes/runtime/redial"
+	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/transport"
+	"github.com/hermes-nvim/hermes/runtime/transport/pathmap"
+)
+
+// politeWait is how long an agent has to end after its input has, and after
+// TERM. Neovim kills the host two seconds after it has told it to stop. Where
+// there are no keepers, agents that heed neither must be gone by then, because
+// nobody would be there to kill them.
+const politeWait = 600 * time.Millisecond
+
+// dial starts or reaches the agent and initializes it. The connection is made
+// again when it breaks, if the user wants that.
+func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
+	opts := redial.Options{
+		Versions: []rpc.ClientVersion{{
+			Protocol: acp.V1, Params: c.initialize(), Handler: handler{acp.ClientSide(&client{conn: c}), c},
+		}},
+		Conn: rpc.Options{
+			// What waits here waits for Neovim, behind the queue.
+			Limits:  rpc.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.host.timeouts().newSession()},
+			Logger:  c.host.log.With("agent", c.name),
+			OnFault: c.fault,
+			Tap:     c.tap,
+		},
+		OnEvent: c.redialled,
+	}
+	paths, err := c.cmd.pathRules()
+	if err != nil {
+		return nil, err
+	}
+	dial := c.reach
+	if !c.cmd.isRemote() {
+		dial = c.launcher()
+		// The supervisor makes the pauses, and allows fewer restarts than there are attempts.
+		opts.Pause, opts.LongestPause = time.Millisecond, time.Millisecond
+	}
+	opts.Dial = func(ctx context.Context) (transport.Transport, error) {
+		t, err := dial(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return pathmap.Wrap(t, paths...), nil
+	}
+	if !c.host.reconnects(c.cmd) {
+		opts.Attempts = -1
+	}
+	return redial.Connect(ctx, opts)
+}
+
+// launcher returns what starts the agent's program, again when it has ended.
+func (c *connection) launcher() func(context.Context) (transport.Transport, error) {
+	cmd := c.cmd.process()
+	cmd.Keeper = c.host.keeper
+	cmd.OnStderr = func(line string) { c.said("stderr", line) }
+	supervisor := launch.Supervise(cmd, launch.Restarts{})
+	return func(context.Context) (transport.Transport, error) {
+		proc, err := supervisor.Start(c.ctx) // for as long as the connection is wanted
+		if again := (*launch.RestartError)(nil); errors.As(err, &again) {
+			return nil, err
+		} else if err != nil {
+			return nil, c.notStarted(err)
+		}
+		c.proc.Store(proc)
+		c.on(connectionReached, nil)
+		return proc.Transport(), nil
+	}
+}
+
+// notStarted is why the agent's program did not start: what there is to do
+// comes first, because screens are narrow.
+func (c *connection) notStarted(err error) error {
+	e := &opError{Kind: errorStart, Cause: err}
+	switch {
+	case !errors.Is(err, exec.ErrNotFound):
+		e.Message = fmt.Sprintf("agent %q", c.name)
+	case c.cmd.Install == "":
+		e.Message = fmt.Sprintf("%s is not installed (agent %q)", c.cmd.Command, c.name)
+	default:
+		e.Message = fmt.Sprintf("%s is not installed: %s (agent %q)", c.cmd.Command, c.cmd.Install, c.name)
+	}
+	return e
+}
