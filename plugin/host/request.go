@@ -213,15 +213,12 @@ func (r *request) run() {
 	err := c.call(c.ctx, r.method, r.params, &raw)
 	result := []byte(raw)
 	if m, known := methods[r.method]; known && err == nil {
-		v := m.result()
 		if len(result) == 0 || string(result) == "null" {
 			result = []byte("{}")
 		}
-		if err = v.UnmarshalJSON(result); err == nil {
-			result = v.AppendJSON(nil)
-		} else if r.leftToUpdate(result) {
+		if err = m.read(&result); err != nil && r.leftToUpdate(result) {
 			err = nil
-		} else {
+		} else if err != nil {
 			err = badAnswer(r.method, err)
 		}
 	}
@@ -393,6 +390,17 @@ type plain interface {
 // method makes the messages of one agent method.
 type method struct {
 	params, result func() plain
+}
+
+// read checks a result. In its place comes what the types hold of it when the
+// decoder forgave something.
+func (m method) read(result *[]byte) error {
+	d, v := jx.New(*result), m.result()
+	err := acp.Read(d, v)
+	if err == nil && d.Forgave() {
+		*result = v.AppendJSON(nil)
+	}
+	return err
 }
 
 func pair[P, R any, PP message[P], PR message[R]]() method {
