@@ -58,10 +58,10 @@ func TestUnknownWordsThatOnlyDescribeAreKept(t *testing.T) {
 		}
 		reported []string
 	}{
-		{`{"toolCallId":"c","title":"t","kind":"debug","status":"paused"}`, new(ToolCall), []string{"/kind", "/status"}},
-		{`{"toolCallId":"c","kind":"debug","status":"paused"}`, new(ToolCallUpdate), []string{"/kind", "/status"}},
-		{`{"entries":[{"content":"a","priority":"urgent","status":"stuck"},{"content":"b","priority":"low","status":"pending"}]}`, new(Plan), []string{"/entries/0/priority", "/entries/0/status"}},
-		{`{"audience":["user","auditor"]}`, new(Annotations), []string{"/audience/1"}},
+		{`{"toolCallId":"c","title":"t","kind":"_debug","status":"_paused"}`, new(ToolCall), []string{"/kind", "/status"}},
+		{`{"toolCallId":"c","kind":"_debug","status":"_paused"}`, new(ToolCallUpdate), []string{"/kind", "/status"}},
+		{`{"entries":[{"content":"a","priority":"_urgent","status":"_stuck"},{"content":"b","priority":"low","status":"pending"}]}`, new(Plan), []string{"/entries/0/priority", "/entries/0/status"}},
+		{`{"audience":["user","_auditor"]}`, new(Annotations), []string{"/audience/1"}},
 	} {
 		if err := c.into.UnmarshalJSON([]byte(c.text)); err != nil {
 			t.Errorf("%s: %v", c.text, err)

@@ -43,7 +43,7 @@ func TestEachMistakeIsOneFinding(t *testing.T) {
 	}{
 		{V1, "SessionNotification", diff, "/update/content/1/path: type: want string, got integer"},
 		{V1, "SessionNotification", `{"sessionId":"s","update":{"sessionUpdate":"nope"}}`,
-			`/update/sessionUpdate: enum: want "user_message_chunk", "agent_message_chunk", "agent_thought_chunk", "tool_call", "tool_call_update", "plan", "available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "usage_update", "notice", "compaction_update", "compaction_summary_chunk", got "nope"`},
+			`/update/sessionUpdate: enum: want …, got "nope"`},
 		{V1, "SessionNotification", `{"sessionId":"s","update":{}}`, `/update: required: want member "sessionUpdate", got nothing`},
 		{V1, "SessionNotification", `{"sessionId":"s","update":7}`, `/update: type: want object, got integer`},
 		{V1, "SessionNotification", `{}`, "(root): required: want member \"sessionId\", got nothing\n(root): required: want member \"update\", got nothing"},
@@ -53,7 +53,7 @@ func TestEachMistakeIsOneFinding(t *testing.T) {
 		{V1, "ContentBlock", `{"type":"image","data":5,"mimeType":"a"}`, `/data: type: want string, got integer`},
 		{V2, "ContentBlock", `{"type":"image","data":"%%","mimeType":"a"}`, `/data: contentEncoding: want base64, got "%%"`},
 		{V1, "PromptRequest", `{"sessionId":"s","prompt":[{"type":"text","text":"a"},{"type":"text"},{"type":"video"}]}`,
-			"/prompt/1: required: want member \"text\", got nothing\n/prompt/2/type: enum: want \"text\", \"image\", \"audio\", \"resource_link\", \"resource\", got \"video\""},
+			"/prompt/1: required: want member \"text\", got nothing\n/prompt/2/type: enum: want …, got \"video\""},
 		{V1, "McpServer", `{"type":"http","name":"x","url":"u","headers":[{"name":"a"}]}`, `/headers/0: required: want member "value", got nothing`},
 		{V1, "McpServer", `{"name":"x","command":"c","args":[1],"env":[]}`, `/args/0: type: want string, got integer`},
 		{V1, "McpServer", `{"type":"http","name":"x","command":"c","args":[],"env":[]}`, ""}, // fits the variant without a tag
@@ -64,7 +64,7 @@ func TestEachMistakeIsOneFinding(t *testing.T) {
 		{V1, "RequestId", `{}`, `(root): type: want integer or null or string, got object`},
 		{V1, "RequestId", `1.5`, `(root): type: want integer or null or string, got number 1.5`},
 		{V2, "RequestId", `null`, `(root): type: want integer or string, got null`},
-		{V1, "ToolKind", `"nope"`, `(root): enum: want "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other", got "nope"`},
+		{V1, "ToolKind", `"nope"`, `(root): enum: want …, got "nope"`},
 		{V1, "ToolKind", `5`, `(root): type: want string, got integer`},
 		{V2, "ToolKind", `"nope"`, ""},
 		{V2, "ToolKind", `5`, `(root): type: want string, got integer`},
@@ -90,7 +90,10 @@ func TestEachMistakeIsOneFinding(t *testing.T) {
 	} {
 		t.Run(fmt.Sprintf("%s/%s/%s", c.edition, c.definition, c.text), func(t *testing.T) {
 			t.Parallel()
-			if got := check(t, c.edition, Strict, c.definition, c.text); got != c.want {
+			// Which words there are is for the schema to say.
+			got := check(t, c.edition, Strict, c.definition, c.text)
+			before, after, words := strings.Cut(c.want, "…")
+			if got != c.want && !(words && strings.HasPrefix(got, before+`"`) && strings.HasSuffix(got, after)) {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
 			}
 		})

@@ -7,11 +7,20 @@ package ir
 // newer peer has said. In every other place a closed enum refuses the message,
 // which loses nothing unseen.
 func (s *Spec) keep() {
-	refuses := map[string]bool{}
+	met, refuses := s.reach(false), s.reach(true)
+	for _, t := range s.Types {
+		t.Kept = t.Kind == EnumStr && !t.Open && met[t.Name] && !refuses[t.Name]
+	}
+}
+
+// reach lists the definitions that messages hold, or only those of which a bad
+// value fails the message.
+func (s *Spec) reach(failing bool) map[string]bool {
+	reached := map[string]bool{}
 	var visit func(name string)
 	fields := func(list []*Field) {
 		for _, f := range list {
-			for r, repaired := &f.Type, f.OnError; r != nil && !repaired; r = r.Elem {
+			for r, repaired := &f.Type, f.OnError; r != nil && !(failing && repaired); r = r.Elem {
 				visit(r.Ref)
 				repaired = f.SkipInvalid
 			}
@@ -36,10 +45,10 @@ func (s *Spec) keep() {
 	}
 	visit = func(name string) {
 		t := s.Resolve(name)
-		if t == nil || refuses[t.Name] {
+		if t == nil || reached[t.Name] {
 			return
 		}
-		refuses[t.Name] = true
+		reached[t.Name] = true
 		fields(t.Fields)
 		union(t.Union)
 	}
@@ -48,7 +57,5 @@ func (s *Spec) keep() {
 			visit(t.Name)
 		}
 	}
-	for _, t := range s.Types {
-		t.Kept = t.Kind == EnumStr && !t.Open && !refuses[t.Name]
-	}
+	return reached
 }

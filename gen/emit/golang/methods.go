@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -28,9 +29,7 @@ func (g *gen) methods(f *jen.File) {
 			if m.Doc != "" {
 				doc += "\n" + sentence(m.Kind()) + ", " + from + " to " + to + "."
 			}
-			if m.Page != "" {
-				doc += "\nSpec: " + site + m.Page
-			}
+			doc += "\nSpec: " + site + cmp.Or(m.Page, g.schemaPage())
 			comment(c, doc)
 			c.Id(id).Op("=").Lit(m.Wire)
 		}
