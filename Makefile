@@ -6,6 +6,7 @@ SHELL := bash
 .DELETE_ON_ERROR:
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 LUA := lua plugin examples test scripts/demo.lua
 GO_TEST_FLAGS ?= -race
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -55,6 +56,7 @@ lint: ## Check formatting and run the linters of Go and Lua
 	[ -z "$$out" ] || { printf 'gofmt would change:\n%s\n' "$$out"; exit 1; }
 	@go vet ./...
 	@go run $(STATICCHECK) ./...
+	@go run ./internal/deadcode $(DEADCODE)
 	@scripts/luacheck --quiet $(LUA)
 	@agents="$$(scripts/agents)"; [ -z "$$agents" ] || "$$agents/node_modules/.bin/stylua" --check $(LUA)
 

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -65,12 +64,4 @@ func (e Edition) Layers() []Edition {
 		return []Edition{V2Unstable, V2, Unstable, V1}
 	}
 	return []Edition{V1}
-}
-
-// ParseEdition finds an edition by its name.
-func ParseEdition(name string) (Edition, error) {
-	if e := Edition(name); slices.Contains(Editions, e) {
-		return e, nil
-	}
-	return "", fmt.Errorf("unknown edition %q: want one of %v", name, Editions)
 }

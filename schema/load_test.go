@@ -12,7 +12,7 @@ import (
 
 func TestEveryEditionLoads(t *testing.T) {
 	t.Parallel()
-	all, err := LoadAll()
+	all, err := LoadFrom(Tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestEveryEditionLoads(t *testing.T) {
 // the ones that no member of the protocol is called like.
 func TestTheWalkReachesEverySchema(t *testing.T) {
 	t.Parallel()
-	all, err := LoadAll()
+	all, err := LoadFrom(Tree)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestParityFindsADisagreement(t *testing.T) {
 
 func TestRecordedSumsAreThoseOfTheFiles(t *testing.T) {
 	t.Parallel()
-	s, err := ReadSources()
+	s, err := ReadOverlay[Sources](Tree, SourcesFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,12 +37,6 @@ type Source struct {
 	Reduced  string  `json:"reduced"`  // sha256 of the file in this folder
 }
 
-// ReadSources reads the embedded record.
-func ReadSources() (*Sources, error) {
-	s, err := ReadOverlay[Sources](Tree, SourcesFile)
-	return &s, err
-}
-
 // Of is the record of one edition.
 func (s *Sources) Of(e Edition) (Source, error) {
 	for _, f := range s.Schemas {

@@ -264,12 +264,6 @@ function M.agent_for(session_id)
   return only and next(agents, only) == nil and only or current
 end
 
----@param name string
----@return boolean
-function M.knows(name)
-  return agents[name] ~= nil
-end
-
 ---@param session_id string
 ---@param name? string agent
 ---@return hermes.SessionState?

@@ -229,7 +229,7 @@ func TestUpdateWritesTheTreeAndAReport(t *testing.T) {
 			t.Errorf("output has no %q:\n%s", want, out)
 		}
 	}
-	prev, err := schema.ReadSources()
+	prev, err := schema.ReadOverlay[schema.Sources](schema.Tree, schema.SourcesFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,10 +97,7 @@ const (
 )
 
 func newKit(t testing.TB, p Package) *kit {
-	e, err := schema.ParseEdition(p.Edition)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := schema.Edition(p.Edition)
 	doc, err := schema.Load(e)
 	if err != nil {
 		t.Fatal(err)
