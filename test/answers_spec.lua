@@ -55,18 +55,16 @@ describe("answers", function()
     last = last + 1
     local id = "req-" .. last
     data = vim.tbl_extend("force", { requestId = id, sessionId = "s", agent = "demo" }, data or {})
-    rpc.deliver({
+    rpc.deliver(vim.json.encode({
+      "ask",
       {
-        "ask",
-        vim.json.encode({
-          requestId = id,
-          name = name,
-          method = method,
-          agent = "demo",
-          data = data,
-        }),
+        requestId = id,
+        name = name,
+        method = method,
+        agent = "demo",
+        data = data,
       },
-    })
+    }))
     settle()
     return id
   end
@@ -196,7 +194,7 @@ describe("answers", function()
     answers.on_request("PermissionRequest", function() end)
     local id = permission()
     eq(#answers.pending(), 1)
-    rpc.deliver({ { "withdraw", vim.json.encode({ requestId = id, reason = "cancelled" }) } })
+    rpc.deliver(vim.json.encode({ "withdraw", { requestId = id, reason = "cancelled" } }))
     eq({ require("hermes").respond(id, "x"), #answers.pending(), #sent }, { false, 0, 0 })
   end)
 

@@ -7,7 +7,7 @@ vim.cmd.source(vim.fn.globpath(vim.o.rtp, "plugin/hermes.lua", false, true)[1])
 ---@param name string
 ---@param data table
 local function deliver(name, data)
-  rpc.deliver({ { "event", vim.json.encode({ name = name, data = data }) } })
+  rpc.deliver(vim.json.encode({ name, data }))
 end
 
 local function chunk(text)
@@ -99,12 +99,7 @@ describe("events", function()
 
   it("never hold vim.NIL in an object", function()
     listen("AgentTextMessage")
-    rpc.deliver({
-      {
-        "event",
-        '{"name":"AgentTextMessage","data":{"x":null,"update":{"content":{"annotations":null}}}}',
-      },
-    })
+    rpc.deliver('["AgentTextMessage",{"x":null,"update":{"content":{"annotations":null}}}]')
     eq(got[1].data.x, nil)
     eq(got[1].data.annotations, nil)
   end)
@@ -206,16 +201,81 @@ describe("events", function()
 
   it("survive a message that is broken", function()
     listen("AgentTextMessage")
-    rpc.deliver({
-      { "event", "{" },
-      { "nonsense", "{}" },
-      { "event", vim.json.encode({ name = "AgentTextMessage", data = chunk("after") }) },
-    })
+    local after = { "nonsense", {}, "AgentTextMessage", chunk("after") }
+    eq(pcall(rpc.deliver, '["AgentTextMessage",' .. vim.json.encode(chunk("lost")) .. ",{]"), false)
+    eq(#got, 0)
+    rpc.deliver(vim.json.encode(after))
     eq(got[1].data.text, "after")
     vim.wait(200, function()
-      return #notes == 2
+      return #notes == 1
     end, 2)
-    eq(#notes, 2)
+    eq(notes[1]:find("nonsense was lost", 1, true) ~= nil, true)
+  end)
+
+  it("of one batch reach everybody, whatever a listener does", function()
+    local function heard()
+      return vim.iter(got):fold("", function(all, g)
+        return all .. g.data.text
+      end)
+    end
+    -- An event each, as a failure is shown once for each.
+    for i, case in ipairs({
+      { "lua error('broken')", 1 },
+      { "throw 'broken'", 1 },
+      { "call NoSuchFunction()", 1 },
+      { "lua vim.cmd('throw 1')", 1 },
+      { "let v:errmsg = ''", 0 },
+      { "stopinsert | redraw", 0 },
+      { "lua vim.wait(1)", 0 },
+      { "lua require('hermes.events').emit('AgentPlan', { agent = 'demo' })", 0 },
+    }) do
+      local command, failures = unpack(case)
+      local name = ("%s%sMessage"):format(
+        i > 4 and "Agent" or "User",
+        ({ "Text", "Image", "Audio", "Resource" })[(i - 1) % 4 + 1]
+      )
+      got, notes = {}, {}
+      vim.v.errmsg = "kept"
+      listen(name)
+      local opts = { group = group, pattern = name, command = command }
+      vim.api.nvim_create_autocmd("User", opts)
+      local batch = {}
+      for _, text in ipairs({ "a", "b", "c" }) do
+        vim.list_extend(batch, { name, chunk(text) })
+      end
+      rpc.deliver(vim.json.encode(batch))
+      vim.wait(200, function()
+        return #notes > 0 and #notes == failures
+      end, 2)
+      eq({ command, heard(), #notes, vim.v.errmsg }, { command, "abc", failures, "kept" })
+    end
+  end)
+
+  it("call functions where errors are raised, also those registered in mid-batch", function()
+    local raised = {}
+    local function try(data)
+      raised[#raised + 1] = data.text .. " " .. tostring(pcall(vim.cmd, "NoSuchCommand"))
+    end
+    listen("AgentTextMessage", {
+      once = true,
+      callback = function()
+        offs[1] = events.on("AgentTextMessage", try, "on")
+      end,
+    })
+    local batch = {}
+    for _, text in ipairs({ "a", "b", "c" }) do
+      vim.list_extend(batch, { "AgentTextMessage", chunk(text) })
+    end
+    rpc.deliver(vim.json.encode(batch))
+    eq(raised, { "b false", "c false" })
+  end)
+
+  it("of a host of another version are refused with advice", function()
+    rpc.deliver({ { "hello", '{"protocol":1}' } })
+    vim.wait(200, function()
+      return #notes == 1
+    end, 2)
+    eq(notes[1]:find(":Hermes build", 1, true) ~= nil, true)
   end)
 
   it("are refused by Neovim as they are, and taken by create_autocmd", function()

@@ -10,6 +10,7 @@ local gen = require("hermes.events_gen")
 ---@field session_id? string
 ---@field once? boolean
 
+-- Replaced and never changed, so that a listener may remove itself while the others are called.
 local listeners = {} ---@type hermes.Listener[]
 
 ---Canonical name of an event, whichever way it is spelt.
@@ -24,6 +25,12 @@ function M.canonical(name)
   end
   local bare = name:match("^Hermes(.+)$")
   return bare and (gen.events[bare] and bare or gen.alias[bare]) or nil
+end
+
+---@param name any
+---@return boolean
+function M.exists(name)
+  return gen.events[name] ~= nil
 end
 
 ---@return string[] names of all events, sorted
@@ -131,21 +138,38 @@ local function annotations(value)
   return both
 end
 
----@param name string canonical
+---What an event needs each time it fires.
+---@class hermes.EventShape
+---@field place? string[] members of the data that lead to those that stand flat, too
+---@field flat table<string, string[]>
+---@field others { name: string, pattern: string }[] names beside its own, and what exists() takes
+
+local shapes = setmetatable({}, {
+  __index = function(shapes, name)
+    local info = gen.events[name] or {}
+    local others = {}
+    for i, other in ipairs(vim.list_extend({ "Hermes" .. name }, info.alias or {})) do
+      others[i] = { name = other, pattern = "#User#" .. other }
+    end
+    shapes[name] = {
+      place = info.lift and vim.split(info.lift, ".", { plain = true }),
+      flat = info.flat or {},
+      others = others,
+    }
+    return shapes[name]
+  end,
+}) ---@type table<string, hermes.EventShape>
+
+---Add the members of the update, and the names of the first README, to the data.
+---@param shape hermes.EventShape
 ---@param data table
----@return table data with the flat members
-local function flatten(name, data)
-  local info = gen.events[name]
-  local place = info and info.lift
-  if not place then
-    return data
-  end
+local function flatten(shape, data)
   local source = data
-  for part in place:gmatch("[^.]+") do
+  for _, part in ipairs(shape.place) do
     source = type(source) == "table" and source[part] or nil
   end
   if type(source) ~= "table" then
-    return data
+    return
   end
   for key, value in pairs(source) do
     if key == "annotations" then
@@ -156,40 +180,73 @@ local function flatten(name, data)
       data[key] = value
     end
   end
-  for key, from in pairs(info.flat or {}) do
+  for key, from in pairs(shape.flat) do
     local value = source[from[1]]
     if value ~= nil then
       data[key] = from[2] and convert[from[2]](value) or value
     end
   end
-  return data
 end
 
 ---------------------------------------------------------------------------
 -- Telling.
 
-local firing ---@type { pattern: string, data: table }?
+local silently ---@type fun()? what runs while errors of listeners are silent
 
 ---@private
-function M._fire()
-  local f = firing
-  if f then
-    vim.api.nvim_exec_autocmds("User", { pattern = f.pattern, data = f.data, modeline = false })
+function M._run()
+  if silently then
+    silently()
   end
 end
 
----Fire one User autocommand. An error in a listener would print its traceback
----and ask to press enter, and until then no event would arrive; so errors are
----silent (unsilent keeps what listeners print) and reported as one line.
-local function exec(name, data)
-  local outer, errmsg = firing, vim.v.errmsg
-  firing = { pattern = name, data = data }
+---Run `fn` with the errors of autocommands silent (unsilent keeps what listeners print). Such an
+---error would print its traceback and ask to press enter, and until then no event would arrive.
+---@param fn fun(...)
+---@return string? err
+local function silence(fn, ...)
+  if silently then
+    return fn(...)
+  end
+  local args = { ... }
+  silently = function()
+    fn(unpack(args))
+  end
+  local ok, err =
+    pcall(vim.api.nvim_command, "silent! unsilent lua require('hermes.events')._run()")
+  silently = nil
+  return not ok and err or nil
+end
+
+-- Older Neovims raise what a listener has thrown at the next call of a function.
+local raises_late = vim.fn.has("nvim-0.12") == 0
+
+---Fire one User autocommand, and report an error in a listener as one line.
+---@param name string
+---@param data table
+local function fire(name, data)
+  local errmsg = vim.v.errmsg
   vim.v.errmsg = ""
-  local ok, err = pcall(vim.cmd, "silent! unsilent lua require('hermes.events')._fire()")
+  local autocmd = { pattern = name, data = data, modeline = false }
+  local ok, err = pcall(vim.api.nvim_exec_autocmds, "User", autocmd)
+  if ok and raises_late then
+    ok, err = pcall(vim.fn.exists, "")
+  end
   err = ok and vim.v.errmsg or err
-  firing, vim.v.errmsg = outer, errmsg
+  vim.v.errmsg = errmsg
   if err ~= "" then
     failed(name, err)
+  end
+end
+
+---@param name string
+---@param data table
+local function fire_all(name, data)
+  fire(name, data)
+  for _, other in ipairs(shapes[name].others) do
+    if vim.fn.exists(other.pattern) == 1 then
+      fire(other.name, vim.tbl_extend("force", data, { alias_of = name }))
+    end
   end
 end
 
@@ -200,7 +257,7 @@ local function heard(listener, name, data)
 end
 
 local function call_listeners(name, data)
-  for _, listener in ipairs(vim.deepcopy(listeners, true)) do
+  for _, listener in ipairs(listeners) do
     if heard(listener, name, data) then
       local ok, err = pcall(listener.fn, data, name)
       if not ok then
@@ -216,29 +273,28 @@ end
 ---@param name string canonical
 ---@param data table
 function M.emit(name, data)
-  if require("hermes.config").get().compat.flat then
-    data = flatten(name, data)
+  local shape = shapes[name]
+  if shape.place and require("hermes.config").get().compat.flat then
+    flatten(shape, data)
   end
-  local follow = M.guard("the state", require("hermes.state").update, name, data)
-  if next(listeners) then
-    call_listeners(name, data)
+  local ok, follow = pcall(require("hermes.state").update, name, data)
+  if not ok then
+    require("hermes.log").notify(vim.log.levels.ERROR, "the state failed: " .. follow)
+    follow = nil
   end
-  exec(name, data)
-  local info = gen.events[name] or {}
-  for _, alias in ipairs(vim.list_extend({ "Hermes" .. name }, info.alias or {})) do
-    if vim.fn.exists("#User#" .. alias) == 1 then
-      exec(alias, vim.tbl_extend("force", data, { alias_of = name }))
-    end
+  call_listeners(name, data)
+  local err = silence(fire_all, name, data)
+  if err then
+    failed(name, err)
   end
   if follow then
     M.emit(follow.name, follow.data)
   end
 end
 
----An event from the host.
 ---@param name string
 ---@param data table
-function M.receive(name, data)
+local function receive(name, data)
   if name == "ModelUpdated" then
     local session = require("hermes.state").session(data.sessionId, data.agent)
     if not require("hermes.models").by_method(session) then
@@ -247,6 +303,35 @@ function M.receive(name, data)
   end
   M.emit(name, data)
   require("hermes.refresh").after(name, data)
+end
+
+---Take events from the host: as many as follow one another, unless functions of users would run
+---while errors are silent.
+---@param items any[] names and data take turns
+---@param first integer place of the first name
+---@return integer next place behind the last data taken
+function M.receive(items, first)
+  local i = first
+  local function take()
+    repeat
+      local name, data = items[i], items[i + 1]
+      i = i + 2
+      local ok, err = pcall(receive, name, data)
+      if not ok then
+        failed(name, err)
+      end
+    until next(listeners) or not gen.events[items[i]]
+  end
+  local err
+  if next(listeners) then
+    take()
+  else
+    err = silence(take)
+  end
+  if err then
+    failed(items[first], err)
+  end
+  return math.max(i, first + 2)
 end
 
 ---------------------------------------------------------------------------
@@ -286,12 +371,9 @@ function M.on(names, opts, who)
     session_id = opts.session_id,
   }
   local function off()
-    for i, other in ipairs(listeners) do
-      if other == listener then
-        table.remove(listeners, i)
-        return
-      end
-    end
+    listeners = vim.tbl_filter(function(other)
+      return other ~= listener
+    end, listeners)
   end
   if opts.once or who == "once" then
     listener.fn = function(data, name)
@@ -299,7 +381,7 @@ function M.on(names, opts, who)
       opts.callback(data, name)
     end
   end
-  listeners[#listeners + 1] = listener
+  listeners = vim.list_extend(vim.list_slice(listeners), { listener })
   if set.TrafficMessage then
     M.watch_traffic()
   end

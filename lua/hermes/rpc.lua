@@ -3,7 +3,7 @@
 local M = {}
 
 ---Number of the messages between this file and the host; see plugin/host/host.go.
-M.PROTOCOL = 1
+M.PROTOCOL = 2
 
 ---@class hermes.Error
 ---@field kind string what programs compare, such as "exit", "agent", "timeout"
@@ -297,19 +297,19 @@ function M.stop()
   end
 end
 
+local function mismatch()
+  require("hermes.log").notify(
+    vim.log.levels.ERROR,
+    "the host does not match the plugin; run :Hermes build and restart Neovim"
+  )
+end
+
 local kinds = {
   hello = function(item)
     hello = item
     if item.protocol ~= M.PROTOCOL then
-      require("hermes.log").notify(
-        vim.log.levels.ERROR,
-        "the host does not match the plugin; run :Hermes build and restart Neovim"
-      )
+      mismatch()
     end
-  end,
-  event = function(item)
-    item.data.truncated = item.truncated or item.data.truncated
-    require("hermes.events").receive(item.name, item.data)
   end,
   ask = function(item)
     item.data.truncated = item.truncated
@@ -332,22 +332,38 @@ local kinds = {
 
 local decode_opts = { luanil = { object = true } }
 
----Called by the host with a batch of {kind, json}. One bad item does not harm
----the others.
----@param items string[][]
-function M.deliver(items)
-  for _, item in ipairs(items) do
-    local ok, err = pcall(function()
-      kinds[item[1]](vim.json.decode(item[2], decode_opts))
-    end)
-    if not ok then
-      require("hermes.log").notify(
-        vim.log.levels.ERROR,
-        ("a message of kind %s was lost: %s"):format(tostring(item[1]), tostring(err))
-      )
+---Called by the host with a batch: a JSON list in which kinds and payloads take turns. The kind of
+---an event is its name. One bad item does not harm the others; text that is not JSON raises before
+---anything is handled, and then the host sends the items one by one.
+---@param text string
+---@return number ms that it took
+function M.deliver(text)
+  if type(text) ~= "string" then -- a host of protocol 1
+    mismatch()
+    M.stop()
+    return 0
+  end
+  local began = vim.uv.hrtime()
+  local items = vim.json.decode(text, decode_opts)
+  local events = require("hermes.events")
+  local i = 1
+  while items[i] do
+    local kind = items[i]
+    if events.exists(kind) then
+      i = events.receive(items, i)
+    else
+      local ok, err = pcall(kinds[kind], items[i + 1])
+      if not ok then
+        require("hermes.log").notify(
+          vim.log.levels.ERROR,
+          ("a message of kind %s was lost: %s"):format(tostring(kind), tostring(err))
+        )
+      end
+      i = i + 2
     end
   end
-  require("hermes.events").watch_traffic()
+  pcall(events.watch_traffic)
+  return (vim.uv.hrtime() - began) / 1e6
 end
 
 return M

@@ -329,14 +329,6 @@ func (a *scripted) step(ctx context.Context, id acp.SessionID, verb, rest string
 			err = a.say(ctx, id, strconv.Itoa(i)+"\n")
 		}
 		return err
-	case "FLOODS": // n size: n updates of that many bytes
-		var n, size int
-		_, err := fmt.Sscan(rest, &n, &size)
-		text := strings.Repeat("x", size)
-		for i := 0; err == nil && i < n; i++ {
-			err = a.say(ctx, id, text)
-		}
-		return err
 	case "FLOOD": // updates of 10 KiB
 		n, err := strconv.Atoi(rest)
 		text := strings.Repeat("x", 10<<10)

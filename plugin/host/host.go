@@ -22,7 +22,7 @@ import (
 
 // Protocol numbers the messages between this package and lua/hermes/rpc.lua;
 // it changes when either side would misunderstand the other.
-const Protocol = 1
+const Protocol = 2
 
 // maxLogged bounds what the log keeps of the data of an agent's error, in bytes.
 const maxLogged = 64 << 10
@@ -102,10 +102,23 @@ func Serve(ctx context.Context, in io.Reader, out io.WriteCloser, opts Options) 
 	return nil
 }
 
-func (h *Host) deliver(batch []item) {
-	if err := h.nvim.Deliver(batch); err != nil && h.ctx.Err() == nil {
-		h.log.Error("delivery to neovim failed", "items", len(batch), "error", err)
+// deliver hands Neovim a batch and returns how long Neovim was busy with it. Of a
+// batch that cannot be decoded only the bad items are lost.
+func (h *Host) deliver(batch []item) time.Duration {
+	busy, err := h.nvim.Deliver(batch)
+	switch {
+	case err == nil || h.ctx.Err() != nil:
+	case len(batch) == 1:
+		h.log.Error("delivery to neovim failed", "kind", batch[0].kind, "error", err)
+		if batch[0].kind != kindNotice {
+			h.notice("error", "a message of kind %s was lost: %v", batch[0].kind, err)
+		}
+	default:
+		for i := range batch {
+			busy += h.deliver(batch[i : i+1])
+		}
 	}
+	return busy
 }
 
 // stop ends all agents and waits for them, up to shutdownTime.
@@ -221,7 +234,4 @@ func (h *Host) notice(level, format string, args ...any) {
 }
 
 // event makes the item that fires the User autocommand name.
-func event(name string, data *object) item {
-	o := &object{buf: make([]byte, 0, len(data.buf)+len(name)+roomForMore)}
-	return o.str("name", name).object("data", data).item(kindEvent)
-}
+func event(name string, data *object) item { return data.item(name) }

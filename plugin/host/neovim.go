@@ -4,24 +4,29 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/neovim/go-client/msgpack/rpc"
 )
 
 // neovim is what the host needs of the editor.
 type neovim interface {
-	// Deliver runs hermes.rpc.deliver with the batch and waits for it.
-	Deliver(batch []item) error
+	// Deliver runs hermes.rpc.deliver with the batch, waits for it and returns how
+	// long it took. With an error nothing of the batch was handled.
+	Deliver(batch []item) (time.Duration, error)
 	// Serve reads from Neovim until it goes away.
 	Serve() error
 	Close() error
 }
 
 // deliverLua is all the Lua the host ever sends; data travels as arguments.
-const deliverLua = `require("hermes.rpc").deliver(...)`
+const deliverLua = `return require("hermes.rpc").deliver(...)`
 
 // channel is a neovim over msgpack-RPC.
-type channel struct{ ep *rpc.Endpoint }
+type channel struct {
+	ep  *rpc.Endpoint
+	buf []byte // of the batch, used again
+}
 
 // newChannel speaks msgpack-RPC over in and out. Every "hermes" notification
 // is given to handle, one after the other.
@@ -52,7 +57,7 @@ func newChannel(in io.Reader, out io.WriteCloser, log *slog.Logger, handle func(
 	if err != nil {
 		return nil, err
 	}
-	return &channel{ep}, nil
+	return &channel{ep: ep}, nil
 }
 
 func stringArgs(args []any) (s [3]string, err error) {
@@ -72,12 +77,25 @@ func stringArgs(args []any) (s [3]string, err error) {
 	return s, nil
 }
 
-func (c *channel) Deliver(batch []item) error {
-	list := make([][2]string, len(batch))
+// Deliver sends the batch as one text, since decoding many takes Neovim longer.
+func (c *channel) Deliver(batch []item) (time.Duration, error) {
+	text := append(c.buf[:0], '[')
 	for i, it := range batch {
-		list[i] = [2]string{it.kind, string(it.json)}
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = append(text, '"')
+		text = append(text, it.kind...)
+		text = append(text, `",`...)
+		text = append(text, it.json...)
 	}
-	return c.ep.Call("nvim_exec_lua", nil, deliverLua, []any{list})
+	text = append(text, ']')
+	if c.buf = text; cap(text) > 2*maxCost {
+		c.buf = nil
+	}
+	var ms float64
+	err := c.ep.Call("nvim_exec_lua", &ms, deliverLua, []any{text})
+	return time.Duration(ms * float64(time.Millisecond)), err
 }
 
 func (c *channel) Serve() error { return c.ep.Serve() }

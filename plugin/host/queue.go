@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// Limits of one delivery to Neovim. The screen is redrawn between two
-// deliveries, so they also bound how long it stands still.
+// A delivery is to keep Neovim busy for frame: the screen is redrawn between two
+// of them. What Neovim was given, in the unit of maxCost, and the time it took are
+// what the size of the next follows from, between leastBatch and mostBatch.
 const (
-	batchItems  = 256
-	batchBytes  = 64 << 10
+	frame       = 5 * time.Millisecond
+	leastBatch  = maxCost / 32
+	mostBatch   = maxCost / 2
 	batchPeriod = 8 * time.Millisecond
 	queueBytes  = 4 << 20
 )
@@ -42,10 +44,10 @@ func (it item) fitted() item {
 	return it
 }
 
-// kinds of items; lua/hermes/rpc.lua has a function for each.
+// Kinds of items; lua/hermes/rpc.lua has a function for each. The kind of an event
+// is its name.
 const (
 	kindHello    = "hello"
-	kindEvent    = "event"
 	kindAsk      = "ask"
 	kindWithdraw = "withdraw"
 	kindDone     = "done"
@@ -67,8 +69,11 @@ type queue struct {
 	mu     sync.Mutex
 	items  []item
 	bytes  int
+	cost   int
+	limit  int // cost of a batch
 	closed bool
 	filled chan struct{} // capacity 1: something to deliver
+	full   chan struct{} // capacity 1: a whole batch to deliver
 	spaced chan struct{} // closed and replaced when space appears
 
 	pushed, handled uint64        // items so far
@@ -76,7 +81,7 @@ type queue struct {
 }
 
 func newQueue(maxBytes int) *queue {
-	return &queue{max: maxBytes, filled: make(chan struct{}, 1), spaced: make(chan struct{}), moved: make(chan struct{})}
+	return &queue{max: maxBytes, limit: mostBatch / 4, filled: make(chan struct{}, 1), full: make(chan struct{}, 1), spaced: make(chan struct{}), moved: make(chan struct{})}
 }
 
 // room waits until the queue is not full. What a caller then pushes may
@@ -138,21 +143,30 @@ func (q *queue) add(it item) {
 	q.pushed++
 	q.items = append(q.items, it)
 	q.bytes += len(it.json)
+	q.cost += it.cost
+	wake(q.filled)
+	if q.cost >= q.limit {
+		wake(q.full)
+	}
+}
+
+// wake fills a channel of capacity 1.
+func wake(c chan struct{}) {
 	select {
-	case q.filled <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
 
-// take returns the next batch: at most batchItems, batchBytes and maxCost, but
-// at least one item. It also reports whether more waits.
+// take returns the next batch: as much as the limit allows, but at least one item.
+// It also reports whether more waits.
 func (q *queue) take() (batch []item, more bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	n, size, cost := 0, 0, 0
-	for ; n < len(q.items) && n < batchItems; n++ {
+	for ; n < len(q.items); n++ {
 		it := q.items[n]
-		if n > 0 && (size+len(it.json) > batchBytes || cost+it.cost > maxCost) {
+		if n > 0 && cost+it.cost > q.limit {
 			break
 		}
 		size += len(it.json)
@@ -162,6 +176,7 @@ func (q *queue) take() (batch []item, more bool) {
 	if q.items = q.items[n:]; len(q.items) == 0 {
 		q.items = nil
 	}
+	q.cost -= cost
 	if q.bytes -= size; n > 0 {
 		close(q.spaced)
 		q.spaced = make(chan struct{})
@@ -176,24 +191,25 @@ func (q *queue) close() {
 	if q.closed {
 		return
 	}
-	q.closed, q.items, q.bytes = true, nil, 0
+	q.closed, q.items, q.bytes, q.cost = true, nil, 0, 0
 	close(q.spaced)
 	close(q.moved)
 	close(q.filled)
 }
 
-// run gives batches to deliver until the queue closes, never two at a time: the
-// first at once, and while more waits than fits into a batch the next one as
-// soon as Neovim has answered. Neovim draws the screen in between. What trickles
-// in is collected for batchPeriod. No lock is held while deliver waits for
+// run gives batches to deliver, which returns how long Neovim was busy with one,
+// until the queue closes. There are never two at a time: the first at once, and
+// while more waits than fits into a batch the next one as soon as Neovim has
+// answered. Neovim draws the screen in between. What trickles in is collected for
+// batchPeriod, or until it fills a batch. No lock is held while deliver waits for
 // Neovim.
-func (q *queue) run(deliver func([]item)) {
+func (q *queue) run(deliver func([]item) time.Duration) {
 	var last time.Time
 	backlog := false
 	for range q.filled {
 		for {
 			if wait := time.Until(last.Add(batchPeriod)); wait > 0 && !backlog {
-				time.Sleep(wait)
+				q.collect(wait)
 			}
 			var batch []item
 			batch, backlog = q.take()
@@ -201,17 +217,41 @@ func (q *queue) run(deliver func([]item)) {
 				break
 			}
 			last = time.Now()
-			deliver(batch)
-			q.settle(len(batch))
+			q.settle(batch, deliver(batch))
 		}
 	}
 }
 
-// settle counts n items as handled.
-func (q *queue) settle(n int) {
+// collect waits until the queue holds a whole batch, and for at most d.
+func (q *queue) collect(d time.Duration) {
+	select { // of an earlier batch
+	case <-q.full:
+	default:
+	}
+	q.mu.Lock()
+	full := q.cost >= q.limit
+	q.mu.Unlock()
+	if full {
+		return
+	}
+	select {
+	case <-q.full:
+	case <-time.After(d):
+	}
+}
+
+// settle counts the items of a batch as handled. How long that took says how large
+// the next batch may be; one that is out of the ordinary changes it little.
+func (q *queue) settle(batch []item, took time.Duration) {
+	cost := 0
+	for _, it := range batch {
+		cost += it.cost
+	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.handled += uint64(n); !q.closed {
+	next := int(float64(cost) * float64(frame) / float64(max(took, 1)))
+	q.limit = min(max(next, q.limit/2, leastBatch), 2*q.limit, mostBatch)
+	if q.handled += uint64(len(batch)); !q.closed {
 		close(q.moved)
 		q.moved = make(chan struct{})
 	}

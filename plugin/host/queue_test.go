@@ -16,15 +16,18 @@ type delivery struct {
 	items []item
 }
 
-func number(i int) item { return item{kind: kindEvent, json: []byte(strconv.Itoa(i))} }
+func number(i int) item { return item{kind: kindNotice, json: []byte(strconv.Itoa(i))} }
 
-func sized(n int) item { return item{kind: kindEvent, json: []byte(strings.Repeat("x", n))} }
+func sized(n int) item { return item{kind: kindNotice, json: []byte(strings.Repeat("x", n))} }
 
 func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(queueBytes)
 		var got []delivery
-		go q.run(func(b []item) { got = append(got, delivery{time.Now(), b}) })
+		go q.run(func(b []item) time.Duration {
+			got = append(got, delivery{time.Now(), b})
+			return 0
+		})
 		start := time.Now()
 		for i := range 20 {
 			q.push(number(i))
@@ -57,13 +60,15 @@ func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T)
 func TestABacklogIsClockedByTheAnswersAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(queueBytes)
-		for i := range 4*batchItems + 1 {
-			q.push(number(i))
+		half := sized(q.limit/2 - valueCost)
+		for range 9 {
+			q.push(half)
 		}
 		var got []delivery
-		go q.run(func(b []item) {
+		go q.run(func(b []item) time.Duration {
 			got = append(got, delivery{time.Now(), b})
 			time.Sleep(time.Millisecond) // Neovim answers
+			return frame
 		})
 		time.Sleep(50 * time.Millisecond)
 		q.push(number(0))
@@ -86,11 +91,75 @@ func TestABacklogIsClockedByTheAnswersAlone(t *testing.T) {
 	})
 }
 
+// An agent that is slower than Neovim never leaves a backlog, yet need not wait.
+func TestItemsThatFillABatchAreNotCollectedAnyLonger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := newQueue(queueBytes)
+		third := sized(q.limit/3 - valueCost + 1)
+		var got []delivery
+		go q.run(func(b []item) time.Duration {
+			got = append(got, delivery{time.Now(), b})
+			return frame
+		})
+		for range 31 {
+			q.push(third)
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(50 * time.Millisecond)
+		q.close()
+		synctest.Wait()
+		for i := 3; i < len(got)-1; i++ { // once the first has said how fast Neovim is
+			if gap := got[i].at.Sub(got[i-1].at); gap > 3*time.Millisecond {
+				t.Errorf("batch %d of %d came %v after the one before", i, len(got), gap)
+			}
+		}
+	})
+}
+
+func TestABatchKeepsNeovimBusyForOneFrame(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		unit time.Duration // that Neovim takes for 1024 units of cost
+		most int           // cost of a batch once it is known
+	}{
+		{"as fast as can be", 1, mostBatch},
+		{"usual", 10 * time.Microsecond, int(frame / (10 * time.Microsecond) << 10)},
+		{"slow listeners", 50 * time.Microsecond, int(frame / (50 * time.Microsecond) << 10)},
+		{"hardly at all", time.Millisecond, leastBatch},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := newQueue(queueBytes)
+				const size = 2000
+				for range 20 * mostBatch / size {
+					q.push(sized(size - valueCost))
+				}
+				var costs []int
+				go q.run(func(b []item) time.Duration {
+					cost := size * len(b)
+					costs = append(costs, cost)
+					took := c.unit * time.Duration(cost) >> 10
+					time.Sleep(took)
+					return took
+				})
+				time.Sleep(time.Minute)
+				q.close()
+				synctest.Wait()
+				for _, cost := range costs[5 : len(costs)-1] {
+					if cost > c.most || cost < c.most*9/10 {
+						t.Fatalf("a batch of %d, want %d; all: %v", cost, c.most, costs)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestOnlyOneBatchIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(queueBytes)
 		busy, batches := false, 0
-		go q.run(func(b []item) {
+		go q.run(func(b []item) time.Duration {
 			if busy {
 				t.Error("two batches at a time")
 			}
@@ -98,6 +167,7 @@ func TestOnlyOneBatchIsUnderWay(t *testing.T) {
 			time.Sleep(100 * time.Millisecond) // Neovim is slow
 			busy = false
 			batches++
+			return 0
 		})
 		for i := range 50 {
 			q.push(number(i))
@@ -113,15 +183,16 @@ func TestOnlyOneBatchIsUnderWay(t *testing.T) {
 }
 
 func TestABatchIsBounded(t *testing.T) {
+	limit := newQueue(queueBytes).limit
 	cases := []struct {
 		name  string
 		items []item
 		want  []int // sizes of the batches
 	}{
-		{"by count", repeat(number(1), 2*batchItems+1), []int{256, 256, 1}},
-		{"by bytes", repeat(sized(30<<10), 5), []int{2, 2, 1}},
-		{"a large item alone", []item{sized(1), sized(batchBytes + 1), sized(1)}, []int{1, 1, 1}},
-		{"exactly full", []item{sized(batchBytes / 2), sized(batchBytes / 2), sized(1)}, []int{2, 1}},
+		{"by the number of values", repeat(number(1), 2*(limit/(valueCost+1))+1), []int{limit / (valueCost + 1), limit / (valueCost + 1), 1}},
+		{"by bytes", repeat(sized(limit*2/5), 5), []int{2, 2, 1}},
+		{"a large item alone", []item{sized(1), sized(limit + 1), sized(1)}, []int{1, 1, 1}},
+		{"exactly full", []item{sized(limit/2 - valueCost), sized(limit/2 - valueCost), sized(1)}, []int{2, 1}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -135,8 +206,8 @@ func TestABatchIsBounded(t *testing.T) {
 					t.Fatalf("batch %d has %d items, want %d", i, got, want)
 				}
 			}
-			if batch, more := q.take(); len(batch) != 0 || more || q.bytes != 0 {
-				t.Errorf("%d bytes left", q.bytes)
+			if batch, more := q.take(); len(batch) != 0 || more || q.bytes != 0 || q.cost != 0 {
+				t.Errorf("%d bytes of %d left", q.bytes, q.cost)
 			}
 		})
 	}
@@ -195,9 +266,10 @@ func TestDeliveredWaitsUntilNeovimHandledTheItem(t *testing.T) {
 		q.push(number(1))
 		n := q.push(number(2))
 		handled := false
-		go q.run(func([]item) {
+		go q.run(func([]item) time.Duration {
 			time.Sleep(time.Second)
 			handled = true
+			return time.Second
 		})
 		if err := q.delivered(t.Context(), n); err != nil || !handled {
 			t.Errorf("%v, handled %v", err, handled)

@@ -264,10 +264,10 @@ var meant = map[string]string{
 	`lua/hermes/buffer.lua: return vim.cmd(all)`: "a table without texts",
 	`lua/hermes/buffer.lua: vim.cmd({`:           "a table without texts: writes the current buffer",
 
-	`lua/hermes/refresh.lua: pcall(vim.cmd, "silent! unsilent lua require('hermes.refresh')._announce()")`:                "a constant",
-	`lua/hermes/events.lua: vim.api.nvim_exec_autocmds("User", { pattern = f.pattern, data = f.data, modeline = false })`: "the name of an event; texts are in the data",
-	`lua/hermes/events.lua: local ok, err = pcall(vim.cmd, "silent! unsilent lua require('hermes.events')._fire()")`:      "a constant",
-	`lua/hermes/events.lua: if vim.fn.exists("#User#" .. alias) == 1 then`:                                                "the name of an event",
+	`lua/hermes/refresh.lua: pcall(vim.cmd, "silent! unsilent lua require('hermes.refresh')._announce()")`:       "a constant",
+	`lua/hermes/events.lua: pcall(vim.api.nvim_command, "silent! unsilent lua require('hermes.events')._run()")`: "a constant",
+	`lua/hermes/events.lua: ok, err = pcall(vim.fn.exists, "")`:                                                  "a constant",
+	`lua/hermes/events.lua: if vim.fn.exists(other.pattern) == 1 then`:                                           "the name of an event",
 
 	`lua/hermes/dialog.lua: local ok, line = pcall(vim.fn.input, { prompt = prompt, cancelreturn = vim.NIL })`: "a prompt is shown, the line begins empty",
 	`lua/hermes/dialog.lua: return vim.ui.input({ prompt = prompt }, function(typed)`:                          "a prompt is shown, the line begins empty",
