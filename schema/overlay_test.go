@@ -142,7 +142,7 @@ func TestWordsAboutNothingAreErrors(t *testing.T) {
 
 func TestWordsFollowARenameAndGoWithADefinition(t *testing.T) {
 	t.Parallel()
-	all, err := LoadAll()
+	all, err := LoadFrom(Tree)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -98,7 +98,7 @@ func TestAnEverydayUpdateAsksForItsRowsAndGoesThrough(t *testing.T) {
 	if want := "the words of AvailableCommandInput are those of CommandInput now"; !strings.Contains(out, want) {
 		t.Errorf("the output has no %q:\n%s", want, out)
 	}
-	was, err := schema.ReadSources()
+	was, err := schema.ReadOverlay[schema.Sources](schema.Tree, schema.SourcesFile)
 	if err != nil {
 		t.Fatal(err)
 	}
