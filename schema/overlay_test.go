@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	"io/fs"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -27,7 +28,7 @@ func wantError(t *testing.T, err error, parts ...string) {
 
 func TestEveryOverlayEntryPointsAtSomething(t *testing.T) {
 	t.Parallel()
-	all, err := LoadFrom(Tree)
+	all, err := LoadFrom(os.DirFS("."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestWordsOfASpecificEditionWin(t *testing.T) {
 
 func TestWordsAboutNothingAreErrors(t *testing.T) {
 	t.Parallel()
-	all, err := LoadFrom(Tree)
+	all, err := LoadFrom(os.DirFS("."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +143,7 @@ func TestWordsAboutNothingAreErrors(t *testing.T) {
 
 func TestWordsFollowARenameAndGoWithADefinition(t *testing.T) {
 	t.Parallel()
-	all, err := LoadFrom(Tree)
+	all, err := LoadFrom(os.DirFS("."))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,7 @@ func TestWordsFollowARenameAndGoWithADefinition(t *testing.T) {
 
 func TestPatchesAndDefaultsOfNothingAreErrors(t *testing.T) {
 	t.Parallel()
-	all, err := LoadFrom(Tree)
+	all, err := LoadFrom(os.DirFS("."))
 	if err != nil {
 		t.Fatal(err)
 	}
