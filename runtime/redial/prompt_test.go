@@ -1,13 +1,17 @@
 package redial_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 	"github.com/hermes-nvim/hermes/runtime/redial"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
@@ -40,6 +44,10 @@ func (s *script) serve(t transport.Transport) {
 		if err != nil {
 			return
 		}
+		if bytes.Contains(msg, []byte(`"session/prompt"`)) {
+			s.prompted <- string(msg)
+			continue
+		}
 		id, _ := acp.Extra(msg).Get("id")
 		name, _ := acp.Extra(msg).Get("method")
 		answer := `{}`
@@ -48,9 +56,6 @@ func (s *script) serve(t transport.Transport) {
 			answer = `{"protocolVersion":1,"agentCapabilities":{"loadSession":true,"sessionCapabilities":{"resume":{}}}}`
 		case `"session/new"`:
 			answer = `{"sessionId":"s"}`
-		case `"session/prompt"`:
-			s.prompted <- string(msg)
-			continue
 		}
 		s.mu.Lock()
 		s.last = string(name)
@@ -59,36 +64,86 @@ func (s *script) serve(t transport.Transport) {
 	}
 }
 
-// Prompts carry images. From the call to the transport they are encoded once and
-// not parsed, although three places have to know their session: what is queued,
-// the answer that waits for the updates before it, and the turn that is cut
-// short when the connection breaks.
-func TestAPromptIsEncodedOnceAndReadByNobody(t *testing.T) {
-	t.Parallel()
-	agent := &script{prompted: make(chan string, 1)}
-	w := new(world)
-	c, id := w.connect(t, func(o *redial.Options) {
+// connect connects to the agent and opens its session.
+func (s *script) connect(t *testing.T, w *world) (*redial.Client, acp.SessionID) {
+	return w.connect(t, func(o *redial.Options) {
 		o.Dial = func(context.Context) (transport.Transport, error) {
 			near, far, err := w.pair()
 			if err == nil {
-				go agent.serve(far)
+				go s.serve(far)
 			}
 			return near, err
 		}
 	})
+}
+
+// hear returns the next prompt.
+func (s *script) hear(t *testing.T) string {
+	t.Helper()
+	select {
+	case msg := <-s.prompted:
+		return msg
+	case <-time.After(soon):
+		t.Fatal("the prompt did not arrive")
+		return ""
+	}
+}
+
+// Prompts carry images. From the call to the transport they are encoded once and
+// read by nobody. Not parallel: it sees what the whole program reads and writes.
+func TestAPromptIsWrittenOnceAndNotRead(t *testing.T) {
+	agent := &script{prompted: make(chan string, 1)}
+	c, id := agent.connect(t, new(world))
+	prompt := &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{
+		&acp.TextContent{Text: "look"}, &acp.ImageContent{Data: strings.Repeat("aGVybWVz", 1<<17), MimeType: "image/png"},
+	}}
+	var reads, writes atomic.Int64
+	watch := &jx.Watch{
+		Read: func(text []byte) {
+			if len(text) >= 1<<20 {
+				reads.Add(1)
+			}
+		},
+		Written: func([]byte) { writes.Add(1) },
+	}
+	stop := watch.Start()
+	prompt.AppendJSON(nil)
+	once := writes.Swap(0)
+	call, err := c.Start(t.Context(), acp.MethodSessionPrompt, prompt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := agent.hear(t)
+	stop()
+	if len(sent) < 1<<20 || once == 0 {
+		t.Fatalf("%d objects, %d bytes", once, len(sent))
+	}
+	if reads.Load() != 0 || writes.Load() != once {
+		t.Errorf("read %d times, %d objects written, want none and %d", reads.Load(), writes.Load(), once)
+	}
+	c.Close()
+	var closed *rpc.ClosedError
+	if err := call.Wait(t.Context(), nil); !errors.As(err, &closed) {
+		t.Error(err)
+	}
+}
+
+// Three places have to know the session of a prompt: what is queued, the answer
+// that waits for the updates before it, and the turn that is cut short when the
+// connection breaks. None of them looks into the text.
+func TestThePromptsTextIsNobodysBusiness(t *testing.T) {
+	t.Parallel()
+	agent := &script{prompted: make(chan string, 1)}
+	w := new(world)
+	c, id := agent.connect(t, w)
 	prompt := &sealed{PromptRequest: &acp.PromptRequest{SessionID: id}}
 	call, err := c.Start(t.Context(), acp.MethodSessionPrompt, prompt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":` + sealedText + `}`
-	select {
-	case got := <-agent.prompted:
-		if got != want {
-			t.Errorf("the agent read %s\nwant %s", got, want)
-		}
-	case <-time.After(soon):
-		t.Fatal("the prompt did not arrive")
+	if got := agent.hear(t); got != want {
+		t.Errorf("the agent read %s\nwant %s", got, want)
 	}
 	w.cut()
 	var closed *rpc.ClosedError
