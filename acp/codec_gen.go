@@ -9405,7 +9405,7 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 	case "reject_always":
 		*v = PermissionOptionKindRejectAlways
 	default:
-		d.BadTag(m, "PermissionOptionKind", s)
+		d.BadValue(m, "PermissionOptionKind allow_once allow_always reject_once reject_always", s)
 	}
 }
 
@@ -9430,7 +9430,7 @@ func (v *StringFormat) decode(d *jx.Dec) {
 	case "date-time":
 		*v = StringFormatDateTime
 	default:
-		d.BadTag(m, "StringFormat", s)
+		d.BadValue(m, "StringFormat email uri date date-time", s)
 	}
 }
 
@@ -9463,7 +9463,7 @@ func (v *StopReason) decode(d *jx.Dec) {
 	case "cancelled":
 		*v = StopReasonCancelled
 	default:
-		d.BadTag(m, "StopReason", s)
+		d.BadValue(m, "StopReason end_turn max_tokens max_turn_requests refusal cancelled", s)
 	}
 }
 

@@ -13593,7 +13593,7 @@ func (v *PermissionOptionKind) decode(d *jx.Dec) {
 	case "reject_always":
 		*v = PermissionOptionKindRejectAlways
 	default:
-		d.BadTag(m, "PermissionOptionKind", s)
+		d.BadValue(m, "PermissionOptionKind allow_once allow_always reject_once reject_always", s)
 	}
 }
 
@@ -13618,7 +13618,7 @@ func (v *StringFormat) decode(d *jx.Dec) {
 	case "date-time":
 		*v = StringFormatDateTime
 	default:
-		d.BadTag(m, "StringFormat", s)
+		d.BadValue(m, "StringFormat email uri date date-time", s)
 	}
 }
 
@@ -13694,7 +13694,7 @@ func (v *StopReason) decode(d *jx.Dec) {
 	case "cancelled":
 		*v = StopReasonCancelled
 	default:
-		d.BadTag(m, "StopReason", s)
+		d.BadValue(m, "StopReason end_turn max_tokens max_turn_requests refusal cancelled", s)
 	}
 }
 

@@ -10687,7 +10687,7 @@ func (v *ElicitationSchemaType) decode(d *jx.Dec) {
 	case "object":
 		*v = ElicitationSchemaTypeObject
 	default:
-		d.BadTag(m, "ElicitationSchemaType", s)
+		d.BadValue(m, "ElicitationSchemaType object", s)
 	}
 }
 

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strconv"
 	"strings"
+
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // Finding is one mistake in a value.
@@ -133,12 +136,19 @@ func (p *program) leaf(value any, keyword string, f failure) []Finding {
 		for _, name := range list {
 			if n, _ := name.(string); members[n] == nil {
 				if _, there := members[n]; !there {
-					found = append(found, missing(f.value, n))
+					x := missing(f.value, n)
+					if near := jx.Near(n, undeclared(members, s)); near != "" {
+						x.Got = quote(near)
+					}
+					found = append(found, x)
 				}
 			}
 		}
 		return found
 	case "enum", "const":
+		if near := jx.Near(plain(v), words(rule)); near != "" {
+			return one(fmt.Sprintf("%s (or one of %d others)", show(near), len(words(rule))-1), show(v))
+		}
 		return one(oneOf(rule), show(v))
 	case "minimum":
 		return one("at least "+show(rule)+ofFormat(s), show(v))
@@ -161,6 +171,28 @@ func (p *program) leaf(value any, keyword string, f failure) []Finding {
 		return one("exactly one of the alternatives", "several")
 	}
 	return one(f.message, show(v))
+}
+
+// undeclared lists the members of an object that a schema does not name.
+func undeclared(members, s map[string]any) []string {
+	properties, _ := s["properties"].(map[string]any)
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if properties[name] == nil {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// words are the texts of an enum.
+func words(rule any) []string {
+	list, _ := rule.([]any)
+	var words []string
+	for _, v := range list {
+		words = append(words, plain(v))
+	}
+	return words
 }
 
 // missing is the finding about an absent member of the object at a pointer.

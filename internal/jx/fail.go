@@ -23,7 +23,7 @@ const (
 	wrongType
 	badRange
 	missing
-	badTag
+	badValue
 	noVariant
 	foreign
 )
@@ -69,11 +69,12 @@ func (d *Dec) err() error {
 	case wrongType:
 		e.Msg = "want " + d.detail + ", got " + kind(d.b[d.at])
 	case missing:
-		e.Msg = "missing required member " + strconv.Quote(d.detail)
+		e.Msg = "missing required member " + strconv.Quote(d.detail) + didYouMean(neighbour(d.b, d.at, d.detail))
 	case duplicate:
 		e.Msg = "duplicate member"
-	case badTag:
-		e.Msg = fmt.Sprintf("unknown %s %q", d.detail, d.val)
+	case badValue:
+		what, known, _ := strings.Cut(d.detail, " ")
+		e.Msg = fmt.Sprintf("unknown %s %q", what, d.val) + didYouMean(Near(d.val, strings.Fields(known)))
 	case noVariant:
 		e.Msg = fmt.Sprintf("no variant of %s fits: want %s", d.val, d.detail)
 	default:
@@ -167,11 +168,12 @@ func (d *Dec) missing(m Mark, seen uint64, names string) {
 // Reject fails with a message about the value that started at m.
 func (d *Dec) Reject(m Mark, msg string) { d.failAt(m.p, badRange, msg) }
 
-// BadTag records an unknown tag of the object that started at m.
-func (d *Dec) BadTag(m Mark, member string, v []byte) {
+// BadValue records that the value at m is none of an enum. The name of the enum
+// and its values have a space between them.
+func (d *Dec) BadValue(m Mark, enum string, v []byte) {
 	if d.code == ok {
 		d.val = string(v)
-		d.failAt(m.p, badTag, member)
+		d.failAt(m.p, badValue, enum)
 	}
 }
 

@@ -57,7 +57,7 @@ func TestErrorsNameWhatAndWhere(t *testing.T) {
 	}{
 		{`{"a":{"b":1}}`, in("a", in("b", func(d *Dec) { d.Str() })), `/a/b: want string, got number`},
 		{`{"a":{"b":1}}`, in("a", func(d *Dec) { m := d.Mark(); d.Skip(); d.missing(m, 1, "b c") }), `/a: missing required member "c"`},
-		{`{"a":{"b":1}}`, in("a", func(d *Dec) { d.BadTag(d.Mark(), "type", []byte("zap\n")) }), `/a: unknown type "zap\n"`},
+		{`{"a":{"b":1}}`, in("a", func(d *Dec) { d.BadValue(d.Mark(), "type", []byte("zap\n")) }), `/a: unknown type "zap\n"`},
 		{`{"a":{"b":1}}`, in("a", func(d *Dec) { d.NoTag(d.Mark(), "type") }), `/a: missing required member "type"`},
 		{`{"a":{"b":1}}`, in("a", func(d *Dec) { d.NoTag(d.Mark(), "b") }), `/a/b: want string, got number`},
 		{`{"a":[]}`, in("a", func(d *Dec) { d.NoTag(d.Mark(), "b") }), `/a: want object, got array`},
@@ -104,7 +104,7 @@ func TestTheFirstFailureSticks(t *testing.T) {
 		d.IsInt()
 		d.missing(m, 0, "x")
 		d.Reject(m, "x")
-		d.BadTag(m, "x", nil)
+		d.BadValue(m, "x", nil)
 		d.NoVariant(m, "x", "x")
 		d.NoTag(m, "x")
 		d.Unmarshal(refuse{})

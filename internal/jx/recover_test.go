@@ -58,7 +58,7 @@ func TestRecoverEndsAtTheEndOfTheValue(t *testing.T) {
 		{`[1,"",[2]]`, list(str)},
 		{`["",[2]]`, list(str)},
 		{`["", 2 ]`, list(str)},
-		{`{"t":"x"}`, func(d *Dec) { d.BadTag(d.Mark(), "t", []byte("x")) }},
+		{`{"t":"x"}`, func(d *Dec) { d.BadValue(d.Mark(), "t", []byte("x")) }},
 		{`{"t":1}`, func(d *Dec) { d.NoTag(d.Mark(), "t") }},
 		{`{"u":1}`, func(d *Dec) { d.NoTag(d.Mark(), "t") }},
 		{`{"u":1}`, func(d *Dec) { d.NoVariant(d.Mark(), "U", "a or b") }},

@@ -94,8 +94,12 @@ func (g *gen) decodeEnum(f *jen.File, t *ir.Type) {
 	if t.Open || t.Kept {
 		cases = append(cases, jen.Default().Block(line("*v = %s(s)", n)))
 	} else {
+		known := t.Name
+		for _, v := range t.Values {
+			known += " " + v.Wire
+		}
 		body = append(body, line("m := d.Mark()"))
-		cases = append(cases, jen.Default().Block(line("d.BadTag(m, %q, s)", t.Name)))
+		cases = append(cases, jen.Default().Block(line("d.BadValue(m, %q, s)", known)))
 	}
 	body = append(body, jen.Switch(line("s := d.StrBytes(); string(s)")).Block(cases...))
 	f.Add(method(n, "decode").Params(g.dec()).Block(body...))
