@@ -84,7 +84,7 @@ func From(root string, tree fs.FS) ([]emit.Output, error) {
 		add(shapes(p.edition, specs[p.edition]))
 	}
 	add(o.lock())
-	add(neovim.Files(specs[schema.V1], o.docs.For(schema.V1), o.events))
+	add(neovim.Files(specs[schema.V1], o.events))
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}

@@ -3,7 +3,7 @@
 // of methods. Lower makes it from a loaded schema, completely or not at all.
 //
 // The package is the contract between the schema and everything generated from
-// it (Go, Lua, help); emitters read nothing else.
+// it (Go, Lua, help); emitters read nothing else, words included.
 package ir
 
 import "github.com/hermes-nvim/hermes/schema"
@@ -37,19 +37,19 @@ const (
 type Type struct {
 	Name         string
 	Kind         Kind
-	Doc          string       `json:"-"` // our words
-	Format       string       `json:",omitempty"`
-	Open         bool         `json:",omitempty"` // an enum or union that allows unknown values
-	Kept         bool         `json:",omitempty"` // a closed enum that keeps unknown values; see keep
-	Values       []Value      `json:",omitempty"`
-	Fields       []*Field     `json:",omitempty"` // of an object; shared by all variants of a union
-	Union        *Union       `json:",omitempty"`
-	Side, Method string       `json:",omitempty"`
-	Target       string       `json:",omitempty"` // of an alias
-	Default      string       `json:",omitempty"` // of an enum: taken for an absent or unusable value
-	Hand         string       `json:",omitempty"` // name of the hand-written Go type that stands for it
-	Page         string       `json:"-"`          // of the specification, below agentclientprotocol.com; may be empty
-	Node         *schema.Node `json:"-"`
+	Doc          string   `json:"-"` // our words
+	Format       string   `json:",omitempty"`
+	Open         bool     `json:",omitempty"` // an enum or union that allows unknown values
+	Kept         bool     `json:",omitempty"` // a closed enum that keeps unknown values; see keep
+	Values       []Value  `json:",omitempty"`
+	Fields       []*Field `json:",omitempty"` // of an object; shared by all variants of a union
+	Union        *Union   `json:",omitempty"`
+	Side, Method string   `json:",omitempty"`
+	Target       string   `json:",omitempty"` // of an alias
+	Default      string   `json:",omitempty"` // of an enum: taken for an absent or unusable value
+	Hand         string   `json:",omitempty"` // name of the hand-written Go type that stands for it
+	Page         string   `json:"-"`          // of the specification, below agentclientprotocol.com; may be empty
+	node         *schema.Node
 }
 
 // Value is one value of an enum.
@@ -74,15 +74,15 @@ type Union struct {
 
 // Variant is one alternative.
 type Variant struct {
-	Wire   string       `json:",omitempty"` // value of the tag
-	Title  string       `json:",omitempty"`
-	Doc    string       `json:"-"`
-	Ref    string       `json:",omitempty"` // definition whose members are merged in
-	Fields []*Field     `json:",omitempty"` // inline members
-	Nested *Union       `json:",omitempty"` // union inside the variant
-	Keys   []string     `json:",omitempty"` // members required inline, of a key-selected union
-	Type   *TypeRef     `json:",omitempty"` // payload in a type-selected union
-	Node   *schema.Node `json:"-"`
+	Wire   string   `json:",omitempty"` // value of the tag
+	Title  string   `json:",omitempty"`
+	Doc    string   `json:"-"`
+	Ref    string   `json:",omitempty"` // definition whose members are merged in
+	Fields []*Field `json:",omitempty"` // inline members
+	Nested *Union   `json:",omitempty"` // union inside the variant
+	Keys   []string `json:",omitempty"` // members required inline, of a key-selected union
+	Type   *TypeRef `json:",omitempty"` // payload in a type-selected union
+	node   *schema.Node
 
 	MinItems string `json:",omitempty"` // of a payload that is a list
 }

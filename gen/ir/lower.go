@@ -52,7 +52,7 @@ func (l *lowering) cycles(s *Spec) {
 		if t.Kind == Alias {
 			for seen, at := map[string]bool{}, t; at.Kind == Alias; at = s.ByName[at.Target] {
 				if seen[at.Name] {
-					l.fail(t.Node.Ptr, "stands for itself")
+					l.fail(t.node.Ptr, "stands for itself")
 					return // Resolve would not end
 				}
 				seen[at.Name] = true
@@ -66,7 +66,7 @@ func (l *lowering) cycles(s *Spec) {
 		visit = func(name string) {
 			t := s.Resolve(name)
 			if state[t.Name] == open {
-				l.fail(t.Node.Ptr, "%s", problem)
+				l.fail(t.node.Ptr, "%s", problem)
 			}
 			if state[t.Name] != 0 {
 				return
@@ -85,7 +85,7 @@ func (l *lowering) cycles(s *Spec) {
 			to := s.Resolve(v.Ref)
 			if to.Union != nil && len(to.Fields) == 0 {
 				if unions[to.Name] {
-					l.fail(v.Node.Ptr, "merges in the union %s, which another variant merges in too; nothing would tell the two apart", to.Name)
+					l.fail(v.node.Ptr, "merges in the union %s, which another variant merges in too; nothing would tell the two apart", to.Name)
 				}
 				unions[to.Name] = true
 			}
@@ -93,7 +93,7 @@ func (l *lowering) cycles(s *Spec) {
 			case to.Kind == Tagged, to.Kind == ByKeys, to.Kind == Object:
 				visit(v.Ref)
 			default:
-				l.fail(v.Node.Ptr, "merges in %s, which is a %s and not an object", v.Ref, to.Kind)
+				l.fail(v.node.Ptr, "merges in %s, which is a %s and not an object", v.Ref, to.Kind)
 			}
 		}
 	})
@@ -130,7 +130,7 @@ func (l *lowering) fail(at, format string, a ...any) {
 }
 
 func (l *lowering) definition(name string, n *schema.Node) *Type {
-	t := &Type{Name: name, Node: n, Doc: l.overlay.Words.Definition(name), Page: l.overlay.Pages[name], Side: n.Get("x-side").Text(), Method: n.Get("x-method").Text()}
+	t := &Type{Name: name, node: n, Doc: l.overlay.Words.Definition(name), Page: l.overlay.Pages[name], Side: n.Get("x-side").Text(), Method: n.Get("x-method").Text()}
 	if hand, ok := l.overlay.Hand[name]; ok {
 		t.Hand = hand
 		if l.overlay.UseHand != nil {

@@ -23,7 +23,7 @@ func (l *lowering) methods(d *schema.Document, s *Spec) []*Method {
 			continue
 		}
 		if len(roles[t.Name]) == 0 {
-			l.fail(t.Node.Ptr, "has x-method %q but is in no envelope", t.Method)
+			l.fail(t.node.Ptr, "has x-method %q but is in no envelope", t.Method)
 		}
 		for _, r := range roles[t.Name] {
 			handler := handlerOf[r.sender]
@@ -31,7 +31,7 @@ func (l *lowering) methods(d *schema.Document, s *Spec) []*Method {
 				handler = r.sender
 			}
 			if t.Side != handler && t.Side != "both" {
-				l.fail(t.Node.Ptr, "x-side is %q, the envelope says that the %s handles it", t.Side, handler)
+				l.fail(t.node.Ptr, "x-side is %q, the envelope says that the %s handles it", t.Side, handler)
 			}
 			m := rows[handler+" "+t.Method]
 			if m == nil {
@@ -42,14 +42,14 @@ func (l *lowering) methods(d *schema.Document, s *Spec) []*Method {
 			}
 			slot := map[string]*string{"Request": &m.Request, "Response": &m.Response, "Notification": &m.Notification}[r.kind]
 			if *slot != "" && *slot != t.Name {
-				l.fail(t.Node.Ptr, "%s has two definitions as %s, %s and %s", m.Wire, strings.ToLower(r.kind), *slot, t.Name)
+				l.fail(t.node.Ptr, "%s has two definitions as %s, %s and %s", m.Wire, strings.ToLower(r.kind), *slot, t.Name)
 			}
 			*slot = t.Name
 		}
 	}
 	for n := range roles {
 		if t := s.ByName[n]; t != nil && t.Method == "" && t.Kind != Any {
-			l.fail(t.Node.Ptr, "is in an envelope but has no x-method")
+			l.fail(t.node.Ptr, "is in an envelope but has no x-method")
 		}
 	}
 	for _, m := range out {
@@ -96,10 +96,10 @@ func envelopeRoles(d *schema.Document, s *Spec) map[string][]role {
 		kind := frameKind(t.Name)
 		r := role{strings.ToLower(strings.TrimSuffix(t.Name, kind)), kind}
 		if kind != "Response" {
-			refs(t.Node.Get("properties").Get("params"), r)
+			refs(t.node.Get("properties").Get("params"), r)
 			continue
 		}
-		for _, b := range list(t.Node.Get("anyOf")) {
+		for _, b := range list(t.node.Get("anyOf")) {
 			refs(b.Get("properties").Get("result"), r)
 		}
 	}

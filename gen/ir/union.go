@@ -86,7 +86,7 @@ func (l *lowering) branches(owner, ptr, keyword string, branches []*schema.Node)
 }
 
 func (l *lowering) variant(owner string, b *schema.Node) *Variant {
-	v := &Variant{Title: b.Get("title").Text(), Ref: payload(b), Node: b}
+	v := &Variant{Title: b.Get("title").Text(), Ref: payload(b), node: b}
 	v.Doc = l.overlay.Words.Variant(owner, v.Title)
 	return v
 }
@@ -171,7 +171,7 @@ func (l *lowering) distinct(s *Spec, t *Type) {
 		}
 		for name := range s.members(v) {
 			if outer[name] {
-				l.fail(v.Node.Ptr, "the member %q is declared by the union and by the variant", name)
+				l.fail(v.node.Ptr, "the member %q is declared by the union and by the variant", name)
 			}
 		}
 	}
@@ -232,7 +232,7 @@ func (l *lowering) unionKeys(s *Spec, t *Type, u *Union) {
 			}
 		}
 		if len(v.Keys) == 0 {
-			l.fail(t.Node.Ptr, "variant %q requires no member that could select it", v.Title)
+			l.fail(t.node.Ptr, "variant %q requires no member that could select it", v.Title)
 		}
 	}
 }

@@ -82,8 +82,8 @@ func (e Event) base() []luaMember {
 
 // eventTypes writes a class for the data of every event. Like the types of the
 // protocol it is for language servers and never loaded.
-func eventTypes(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
-	c := &cats{spec: s, words: w}
+func eventTypes(s *ir.Spec, events []Event) ([]emit.Output, error) {
+	c := &cats{spec: s}
 	c.line("-- " + eventsHeader)
 	c.line("---@meta _")
 	c.line("")

@@ -9,7 +9,7 @@ import (
 )
 
 // Files writes them. The rows must fit the schema, both ways.
-func Files(s *ir.Spec, w Words, rows EventRows) ([]emit.Output, error) {
+func Files(s *ir.Spec, rows EventRows) ([]emit.Output, error) {
 	events, err := table(s, &rows)
 	if err != nil {
 		return nil, err
@@ -17,11 +17,11 @@ func Files(s *ir.Spec, w Words, rows EventRows) ([]emit.Output, error) {
 	var all []emit.Output
 	for _, write := range []func() ([]emit.Output, error){
 		func() ([]emit.Output, error) { return eventTables(events) },
-		func() ([]emit.Output, error) { return eventTypes(s, w, events) },
-		func() ([]emit.Output, error) { return luaCATS(s, w) },
-		func() ([]emit.Output, error) { return luaAPI(s, w, events) },
-		func() ([]emit.Output, error) { return vimdoc(s, w, events) },
-		func() ([]emit.Output, error) { return markdown(s, w, events) },
+		func() ([]emit.Output, error) { return eventTypes(s, events) },
+		func() ([]emit.Output, error) { return luaCATS(s) },
+		func() ([]emit.Output, error) { return luaAPI(s, events) },
+		func() ([]emit.Output, error) { return vimdoc(s, events) },
+		func() ([]emit.Output, error) { return markdown(s, events) },
 	} {
 		files, err := write()
 		if err != nil {

@@ -26,19 +26,17 @@ var load = sync.OnceValues(func() (*ir.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ir.Lower(d, ir.Overlay{Patches: patches.Of(schema.V1)})
+	docs, err := schema.ReadDocs(schema.Tree)
+	if err != nil {
+		return nil, err
+	}
+	return ir.Lower(d, ir.Overlay{Patches: patches.Of(schema.V1), Words: docs.For(schema.V1)})
 })
 
-var words = sync.OnceValues(func() (*schema.Docs, error) { return schema.ReadDocs(schema.Tree) })
-
 // v1 is the stable schema with its words and rows of its own to change.
-func v1(t *testing.T) (*ir.Spec, Words, EventRows) {
+func v1(t *testing.T) (*ir.Spec, EventRows) {
 	t.Helper()
 	s, err := load()
-	if err != nil {
-		t.Fatal(err)
-	}
-	docs, err := words()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,18 +44,18 @@ func v1(t *testing.T) (*ir.Spec, Words, EventRows) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, docs.For(schema.V1), rows
+	return s, rows
 }
 
 func files(t *testing.T) map[string]string {
 	t.Helper()
-	s, w, rows := v1(t)
-	return byPath(t, s, w, rows)
+	s, rows := v1(t)
+	return byPath(t, s, rows)
 }
 
-func byPath(t *testing.T, s *ir.Spec, w Words, rows EventRows) map[string]string {
+func byPath(t *testing.T, s *ir.Spec, rows EventRows) map[string]string {
 	t.Helper()
-	list, err := Files(s, w, rows)
+	list, err := Files(s, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,12 +82,12 @@ func TestTheTreeHoldsWhatIsGenerated(t *testing.T) {
 
 func TestTwoRunsWriteTheSameBytes(t *testing.T) {
 	t.Parallel()
-	s, w, rows := v1(t)
-	first, err := Files(s, w, rows)
+	s, rows := v1(t)
+	first, err := Files(s, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := Files(s, w, rows)
+	second, err := Files(s, rows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +109,7 @@ func TestTheFirstLineSaysThatTheFileIsGenerated(t *testing.T) {
 
 func TestEveryEventIsDocumented(t *testing.T) {
 	t.Parallel()
-	s, _, rows := v1(t)
+	s, rows := v1(t)
 	events, err := table(s, &rows)
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +203,7 @@ func TestHelpFitsItsWidthAndItsTagsAreUnique(t *testing.T) {
 			t.Errorf("the link %s leads nowhere", m[1])
 		}
 	}
-	s, _, _ := v1(t)
+	s, _ := v1(t)
 	for _, m := range s.Methods {
 		if m.Handler != "protocol" && !seen["hermes-method-"+m.Wire] {
 			t.Errorf("%s has no tag", m.Wire)

@@ -4,34 +4,41 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/gen/ir"
-	"github.com/hermes-nvim/hermes/schema"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// tinyWords has a word for everything, made of its name.
-type tinyWords struct{}
-
-func (tinyWords) Definition(d string) string       { return "Explains " + d + "." }
-func (tinyWords) Member(d, m string) string        { return "Explains " + m + " of " + d + "." }
-func (tinyWords) Value(d, v string) string         { return "Explains the value " + v + "." }
-func (tinyWords) Variant(d, tag string) string     { return "Explains the variant " + tag + "." }
-func (tinyWords) Method(m string) (string, string) { return "Explains " + m + ".", "protocol/tiny" }
+// explain gives everything a word, made of its name.
+func explain(s *ir.Spec) {
+	members := func(owner string, list []*ir.Field) {
+		for _, f := range list {
+			f.Doc = "Explains " + f.Wire + " of " + owner + "."
+		}
+	}
+	for _, t := range s.Types {
+		t.Doc = "Explains " + t.Name + "."
+		members(t.Name, t.Fields)
+		for i, v := range t.Values {
+			t.Values[i].Doc = "Explains the value " + v.Wire + "."
+		}
+		if t.Union == nil {
+			continue
+		}
+		for _, v := range t.Union.Variants {
+			v.Doc = "Explains the variant " + variantName(v) + "."
+			members(t.Name, v.Fields)
+		}
+	}
+	for _, m := range s.Methods {
+		m.Doc, m.Page = "Explains "+m.Wire+".", "protocol/tiny"
+	}
+}
 
 // tiny is a protocol with one of each shape.
-func tiny(t *testing.T) *ir.Spec {
-	t.Helper()
-	node := func(s string) *schema.Node {
-		n, err := schema.ParseNode(strings.NewReader(s))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
+func tiny() *ir.Spec {
 	ref := func(n string) ir.TypeRef { return ir.TypeRef{Ref: n} }
 	text := ir.TypeRef{Prim: "string"}
 	sessionID := &ir.Field{Wire: "sessionId", Type: ref("SessionId"), Presence: ir.Required}
@@ -46,8 +53,8 @@ func tiny(t *testing.T) *ir.Spec {
 			{Name: "Anything", Kind: ir.Any},
 			{Name: "Frame", Kind: ir.Envelope},
 			{Name: "Key", Kind: ir.ByType, Union: &ir.Union{Variants: []*ir.Variant{
-				{Title: "number", Node: node(`{"type": "integer"}`)},
-				{Title: "list", Node: node(`{"type": "array", "items": {"$ref": "#/$defs/SessionId"}}`)},
+				{Title: "number", Type: &ir.TypeRef{Prim: "integer"}},
+				{Title: "list", Type: &ir.TypeRef{Elem: &ir.TypeRef{Ref: "SessionId"}}},
 			}}},
 			{Name: "Place", Kind: ir.ByKeys, Union: &ir.Union{Variants: []*ir.Variant{
 				{Title: "here", Ref: "Text"}, {Title: "there", Ref: "Chunk"},
@@ -80,6 +87,7 @@ func tiny(t *testing.T) *ir.Spec {
 	for _, x := range s.Types {
 		s.ByName[x.Name] = x
 	}
+	explain(s)
 	return s
 }
 
@@ -113,7 +121,7 @@ func tinyRows() EventRows {
 
 func TestTinyProtocol(t *testing.T) {
 	t.Parallel()
-	for path, got := range byPath(t, tiny(t), tinyWords{}, tinyRows()) {
+	for path, got := range byPath(t, tiny(), tinyRows()) {
 		golden := filepath.Join("testdata", "tiny", filepath.Base(path)+".golden")
 		if *update {
 			if err := os.MkdirAll(filepath.Dir(golden), 0o755); err != nil {

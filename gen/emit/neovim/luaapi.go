@@ -77,8 +77,8 @@ return M
 
 // luaAPI writes one function for each method of the agent and one conversion
 // for each request of the agent.
-func luaAPI(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
-	c := &cats{spec: s, words: w}
+func luaAPI(s *ir.Spec, events []Event) ([]emit.Output, error) {
+	c := &cats{spec: s}
 	c.b.WriteString(apiHeader)
 	for _, m := range s.Methods {
 		if m.Handler != "agent" {
@@ -170,11 +170,10 @@ func calls(m *ir.Method) []luaCall {
 func luaName(method string) string { return strings.ReplaceAll(method, "/", "_") }
 
 func (c *cats) methodDoc(m *ir.Method) {
-	text, page := c.words.Method(m.Wire)
-	c.doc(text)
-	if page != "" {
+	c.doc(m.Doc)
+	if m.Page != "" {
 		c.line("---")
-		c.linef("---See https://agentclientprotocol.com/%s", page)
+		c.linef("---See https://agentclientprotocol.com/%s", m.Page)
 	}
 }
 

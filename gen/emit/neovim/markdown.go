@@ -8,8 +8,8 @@ import (
 )
 
 // markdown writes the event table for those who read the repository.
-func markdown(s *ir.Spec, w Words, events []Event) ([]emit.Output, error) {
-	c := &cats{spec: s, words: w}
+func markdown(s *ir.Spec, events []Event) ([]emit.Output, error) {
+	c := &cats{spec: s}
 	c.line("<!-- " + eventsHeader + " -->")
 	c.line("# Events")
 	c.line("")

@@ -165,9 +165,9 @@ func TestGenerationStops(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, w, rows := v1(t)
+			s, rows := v1(t)
 			test.change(&rows)
-			_, err := Files(s, w, rows)
+			_, err := Files(s, rows)
 			if err == nil {
 				t.Fatal("it did not stop")
 			}
@@ -183,9 +183,9 @@ func TestGenerationStops(t *testing.T) {
 
 func TestHelpRefusesAWordThatWouldBeATag(t *testing.T) {
 	t.Parallel()
-	s, w, rows := v1(t)
+	s, rows := v1(t)
 	rows.Updates["plan"].When = "The agent has a *plan* of its own."
-	_, err := Files(s, w, rows)
+	_, err := Files(s, rows)
 	if err == nil || !strings.Contains(err.Error(), "would become a tag") {
 		t.Errorf("got %v", err)
 	}
