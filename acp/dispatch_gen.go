@@ -20,6 +20,10 @@ type agentSide struct {
 	h AgentHandler
 }
 
+func (agentSide) Side() Side {
+	return SideAgent
+}
+
 func (s agentSide) HandleRequest(ctx context.Context, method string, params json.RawMessage) (Appender, error) {
 	switch method {
 	case MethodAuthenticate:
@@ -204,6 +208,10 @@ func ClientSide(h ClientHandler) Handler {
 
 type clientSide struct {
 	h ClientHandler
+}
+
+func (clientSide) Side() Side {
+	return SideClient
 }
 
 func (s clientSide) HandleRequest(ctx context.Context, method string, params json.RawMessage) (Appender, error) {

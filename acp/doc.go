@@ -20,9 +20,14 @@
 //		return nil
 //	}
 //
-// [ClientSide] and [AgentSide] make a [Handler] of it, which is what a
-// connection wants (package rpc has one). In the other direction [Agent] and
-// [Client] call the peer: acp.Agent{Conn: conn}.Prompt(ctx, request).
+// Package rpc has the connections: rpc.Serve runs an agent, rpc.Open connects a
+// client to one. In the other direction [Agent] and [Client] call the peer. Their
+// Session method returns shorthands for one session:
+//
+//	client.Session(id).Say(ctx, "Looking at the tests.")
+//
+// [ClientSide] and [AgentSide] make a [Handler] of typed handlers, which is what
+// connections of package rpc work with.
 //
 // # Messages
 //

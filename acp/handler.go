@@ -22,6 +22,14 @@ type Handler interface {
 	HandleNotification(ctx context.Context, method string, params json.RawMessage) error
 }
 
+// Sided is a Handler that says which side of the protocol it is, as those of
+// AgentSide and ClientSide do. A connection that is given one behaves as that
+// side must. A handler that wraps another should pass its Side on.
+type Sided interface {
+	Handler
+	Side() Side
+}
+
 // Caller sends requests and notifications to the peer. A rpc.Conn is one.
 type Caller interface {
 	// Call sends a request and decodes the answer into result. An error

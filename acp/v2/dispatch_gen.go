@@ -21,6 +21,10 @@ type agentSide struct {
 	h AgentHandler
 }
 
+func (agentSide) Side() acp.Side {
+	return acp.SideAgent
+}
+
 func (s agentSide) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	switch method {
 	case MethodAuthLogin:
@@ -205,6 +209,10 @@ func ClientSide(h ClientHandler) acp.Handler {
 
 type clientSide struct {
 	h ClientHandler
+}
+
+func (clientSide) Side() acp.Side {
+	return acp.SideClient
 }
 
 func (s clientSide) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"log"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
@@ -24,8 +25,7 @@ func (*echo) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessio
 
 func (e *echo) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	for _, block := range p.Prompt {
-		n := &acp.SessionNotification{SessionID: p.SessionID, Update: acp.NewAgentMessageChunk(block)}
-		if err := e.client.SessionUpdate(ctx, n); err != nil {
+		if err := e.client.Session(p.SessionID).Update(ctx, acp.NewAgentMessageChunk(block)); err != nil {
 			return nil, err
 		}
 	}
@@ -33,8 +33,8 @@ func (e *echo) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRes
 }
 
 func main() {
-	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
-		return acp.AgentSide(&echo{client: acp.Client{Conn: c}})
-	}, rpc.Options{Server: true, Handshake: true})
-	<-conn.Done()
+	agent := func(c acp.Client) acp.AgentHandler { return &echo{client: c} }
+	if err := rpc.Serve(context.Background(), transport.Stdio(), agent, rpc.Options{}); err != nil {
+		log.Fatal(err)
+	}
 }

@@ -39,15 +39,12 @@ func main() {
 	h := printer{services.New(services.Options{Ask: ask})} // reads and writes files in dir, and offers no terminals
 	defer h.Close()
 	process := must(launch.Start(ctx, launch.Command{Path: os.Args[2], Args: os.Args[3:], InheritEnv: true}))
-	conn := rpc.NewConn(process.Transport(), acp.ClientSide(h), rpc.Options{})
-	defer conn.Close() // ends the process
+	agent := must(rpc.Open(ctx, process.Transport(), h, &acp.InitializeRequest{ClientCapabilities: h.Capabilities()}, rpc.Options{}))
+	defer agent.Close() // ends the process
 
-	a := acp.Agent{Conn: conn}
-	must(a.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: h.Capabilities()}))
-	session := must(h.NewSession(ctx, a, &acp.NewSessionRequest{Cwd: dir, MCPServers: []acp.MCPServer{}}))
-	prompt := []acp.ContentBlock{acp.NewTextContent(os.Args[1])}
-	turn := must(a.Prompt(ctx, &acp.PromptRequest{SessionID: session.SessionID, Prompt: prompt}))
-	fmt.Println("\n" + turn.StopReason)
+	session := must(h.NewSession(ctx, agent.Agent, &acp.NewSessionRequest{Cwd: dir}))
+	end := must(agent.Session(session.SessionID).Prompt(ctx, acp.NewTextContent(os.Args[1])))
+	fmt.Println("\n" + end)
 }
 
 func must[T any](v T, err error) T {

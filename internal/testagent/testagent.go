@@ -30,14 +30,7 @@ type Store struct {
 
 // Serve is the agent over t until the connection or ctx ends.
 func (s *Store) Serve(ctx context.Context, t transport.Transport) {
-	conn := rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
-		return acp.AgentSide(&agent{store: s, conn: c, link: t})
-	}, rpc.Options{Server: true})
-	select {
-	case <-conn.Done():
-	case <-ctx.Done():
-	}
-	conn.Close()
+	rpc.Serve(ctx, t, func(c acp.Client) acp.AgentHandler { return &agent{store: s, client: c, link: t} }, rpc.Options{})
 }
 
 // Texts returns what was sent in a session so far.
@@ -49,12 +42,10 @@ func (s *Store) Texts(id acp.SessionID) []string {
 
 type agent struct {
 	acp.UnimplementedAgentHandler
-	store *Store
-	conn  *rpc.Conn
-	link  transport.Transport
+	store  *Store
+	client acp.Client
+	link   transport.Transport
 }
-
-func (a *agent) client() acp.Client { return acp.Client{Conn: a.conn} }
 
 func (a *agent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
 	can := &acp.AgentCapabilities{LoadSession: !a.store.NoLoad, SessionCapabilities: &acp.SessionCapabilities{
@@ -102,7 +93,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 		return nil, err
 	}
 	for _, text := range a.store.Texts(p.SessionID) {
-		if err := a.update(ctx, p.SessionID, text); err != nil {
+		if err := a.client.Session(p.SessionID).Say(ctx, text); err != nil {
 			return nil, err
 		}
 	}
@@ -135,11 +126,11 @@ func (a *agent) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 			a.say(ctx, p.SessionID, fmt.Sprintf("%d of %d", i+1, n))
 		}
 	case "ask":
-		r, err := a.client().ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: p.SessionID, Path: rest})
+		text, err := a.client.Session(p.SessionID).ReadFile(ctx, rest)
 		if err != nil {
 			return nil, err
 		}
-		a.say(ctx, p.SessionID, r.Content)
+		a.say(ctx, p.SessionID, text)
 	case "wait":
 		<-ctx.Done()
 		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
@@ -155,13 +146,7 @@ func (a *agent) say(ctx context.Context, id acp.SessionID, text string) {
 	a.store.mu.Lock()
 	a.store.sessions[id] = append(a.store.sessions[id], text)
 	a.store.mu.Unlock()
-	a.update(ctx, id, text)
-}
-
-func (a *agent) update(ctx context.Context, id acp.SessionID, text string) error {
-	return a.client().SessionUpdate(ctx, &acp.SessionNotification{
-		SessionID: id, Update: acp.NewAgentMessageChunk(acp.NewTextContent(text)),
-	})
+	a.client.Session(id).Say(ctx, text)
 }
 
 // Client is a client that remembers the texts of updates and answers file

@@ -196,13 +196,6 @@ type toolCall struct {
 	bytes int
 }
 
-func asUpdate(c *acp.ToolCall) *acp.ToolCallUpdate {
-	return &acp.ToolCallUpdate{
-		ToolCallID: c.ToolCallID, Title: acp.Some(c.Title), Name: c.Name, Kind: c.Kind, Status: c.Status,
-		Content: c.Content, Locations: c.Locations, RawInput: c.RawInput, RawOutput: c.RawOutput, Meta: c.Meta, Extra: c.Extra,
-	}
-}
-
 // merge returns call with the members that are present in u replaced; lists are
 // replaced whole.
 func merge(call acp.ToolCall, u *acp.ToolCallUpdate) acp.ToolCall {
@@ -277,7 +270,7 @@ func (s *State) Merge(u *acp.ToolCallUpdate) (call *acp.ToolCallUpdate, whole bo
 		return u, !s.forgot
 	}
 	merged := merge(c.view.ToolCall, u)
-	return asUpdate(&merged), !c.view.Truncated
+	return merged.AsUpdate(), !c.view.Truncated
 }
 
 // Truncate notes that the last update of a tool call was not received whole. What

@@ -139,7 +139,7 @@ func (s *State) Apply(update acp.SessionUpdate) {
 	case *acp.AgentThoughtChunk:
 		s.addChunk(Thought, (*acp.ContentChunk)(u))
 	case *acp.ToolCall:
-		s.mergeCall(asUpdate(u))
+		s.mergeCall(u.AsUpdate())
 	case *acp.ToolCallUpdate:
 		s.mergeCall(u)
 	case *acp.CompactionUpdate:

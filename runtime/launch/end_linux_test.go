@@ -391,7 +391,7 @@ type commands struct {
 
 func serveCommands() {
 	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
-		return acp.AgentSide(&commands{finish: make(chan struct{})})
+		return early{acp.AgentSide(&commands{finish: make(chan struct{})})}
 	}, rpc.Options{Server: true})
 	<-conn.Done()
 }

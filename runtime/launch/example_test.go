@@ -14,10 +14,11 @@ import (
 func ExampleSupervisor_Run() {
 	s := launch.Supervise(launch.Command{Path: "gemini", Args: []string{"--acp"}}, launch.Restarts{})
 	err := s.Run(context.Background(), func(ctx context.Context, p *launch.Process) error {
-		conn := rpc.NewConn(p.Transport(), acp.ClientSide(acp.UnimplementedClientHandler{}), rpc.Options{})
-		defer conn.Close()
-		_, err := acp.Agent{Conn: conn}.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1})
-		return err // when the agent died, Run starts it again
+		agent, err := rpc.Open(ctx, p.Transport(), acp.UnimplementedClientHandler{}, nil, rpc.Options{})
+		if err != nil {
+			return err // when the agent died, Run starts it again
+		}
+		return agent.Wait(ctx)
 	})
 	var enough *launch.RestartError
 	if errors.As(err, &enough) {

@@ -112,9 +112,12 @@ func (a *turn) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRes
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
 }
 
+// early is a handler that serves requests before initialize: it hides its side.
+type early struct{ acp.Handler }
+
 func serve() {
 	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
-		return acp.AgentSide(&turn{client: acp.Client{Conn: c}})
+		return early{acp.AgentSide(&turn{client: acp.Client{Conn: c}})}
 	}, rpc.Options{Server: true})
 	<-conn.Done()
 }

@@ -42,7 +42,7 @@ func (s *store2) said() []string {
 func (s *store2) serve(t transport.Transport) *rpc.Conn {
 	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		return rpc.NewAgentVersions(rpc.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(&agent2{store2: s, conn: c, link: t})})
-	}, rpc.Options{Server: true, Handshake: true})
+	}, rpc.Options{})
 }
 
 type agent2 struct {

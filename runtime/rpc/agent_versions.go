@@ -22,7 +22,7 @@ type AgentVersion struct {
 // AgentVersions is the handler of an agent that speaks several versions of the
 // protocol. It answers initialize through the handler of the version it
 // chooses, and passes everything after that to the same handler. It belongs to
-// one connection, which should have Options.Handshake.
+// one connection.
 //
 // An agent that speaks only version 1 chooses that, whatever the client asks
 // for. Others choose the highest version that is not above the client's, or
@@ -51,6 +51,9 @@ func (a *AgentVersions) Agreed() acp.Protocol {
 	}
 	return nil
 }
+
+// Side implements acp.Sided.
+func (a *AgentVersions) Side() acp.Side { return acp.SideAgent }
 
 // HandleRequest implements acp.Handler.
 func (a *AgentVersions) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {

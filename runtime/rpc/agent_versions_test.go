@@ -65,7 +65,7 @@ func speaking(numbers ...int) versions {
 }
 
 func (a versions) dial(t *testing.T) *wire {
-	_, w := dial(t, a.AgentVersions, rpc.Options{Server: true, Handshake: true})
+	_, w := dial(t, a.AgentVersions, rpc.Options{})
 	return w
 }
 
@@ -250,7 +250,7 @@ func TestAClientAndAnAgentFindTheirBestVersion(t *testing.T) {
 			near, far := transport.Pair()
 			c := rpc.NewConn(near, client, rpc.Options{})
 			defer c.Close()
-			defer rpc.NewConn(far, agent.AgentVersions, rpc.Options{Server: true, Handshake: true}).Close()
+			defer rpc.NewConn(far, agent.AgentVersions, rpc.Options{}).Close()
 			p, answer, err := client.Initialize(t.Context(), c)
 			if test.want == 0 {
 				var none *rpc.VersionError

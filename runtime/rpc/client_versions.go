@@ -166,6 +166,9 @@ func (v *ClientVersions) Agreed() acp.Protocol {
 	return nil
 }
 
+// Side implements acp.Sided.
+func (v *ClientVersions) Side() acp.Side { return acp.SideClient }
+
 // HandleRequest implements acp.Handler.
 func (v *ClientVersions) HandleRequest(ctx context.Context, method string, params json.RawMessage) (acp.Appender, error) {
 	a := v.agreed.Load()

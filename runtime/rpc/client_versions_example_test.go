@@ -20,7 +20,7 @@ func ExampleClientVersions() {
 			rpc.AgentVersion{Protocol: acp.V1, Handler: acp.AgentSide(&agent1{})},
 			rpc.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(&agent2{})},
 		)
-	}, rpc.Options{Server: true, Handshake: true})
+	}, rpc.Options{})
 	defer agent.Close()
 
 	client := rpc.NewClientVersions(

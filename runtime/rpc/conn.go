@@ -3,10 +3,9 @@
 // by its peer. Package acp has the messages, package transport what carries
 // them, package launch the processes at the other end.
 //
-// A client makes a Conn from a transport and acp.ClientSide(handler) and calls
-// the agent through acp.Agent{Conn: conn}; an agent does the same with
-// acp.AgentSide and acp.Client. A handler that calls the peer is made by the
-// function given to Connect.
+// Serve runs an agent, and Open connects a client to one. NewConn and Connect are
+// for everything else: other versions of the protocol, several at once, raw
+// messages.
 package rpc
 
 import (
@@ -61,6 +60,8 @@ type Conn struct {
 	h    acp.Handler
 	opts Options
 	lim  Limits
+
+	unsided bool // nobody has said whether h is a client or an agent
 
 	base         context.Context // of notification handlers; ends with Close
 	stopBase     context.CancelCauseFunc
@@ -123,6 +124,11 @@ func Connect(t transport.Transport, handler func(*Conn) acp.Handler, opts Option
 		l.SetMaxMessage(c.lim.Message)
 	}
 	c.h = handler(c)
+	if h, ok := c.h.(acp.Sided); !ok {
+		c.unsided = c.h != nil && !opts.Server
+	} else if h.Side() == acp.SideAgent {
+		c.opts.Server, c.opts.Handshake = true, true
+	}
 	c.watch.start(c)
 	go c.read()
 	go c.write()

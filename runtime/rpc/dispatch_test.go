@@ -23,7 +23,7 @@ func isA[E error](err error) bool {
 func TestUnknownRequestsAreAnsweredMethodNotFound(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]acp.Handler{
-		"nobody": nil, "client": acp.ClientSide(acp.UnimplementedClientHandler{}), "agent": acp.AgentSide(acp.UnimplementedAgentHandler{}),
+		"nobody": nil, "client": acp.ClientSide(acp.UnimplementedClientHandler{}), "agent": early{acp.AgentSide(acp.UnimplementedAgentHandler{})},
 	} {
 		_, w := dial(t, h, rpc.Options{Server: true})
 		for _, method := range []string{"nonesuch", "_extension", "$/unknown", "session/cancel", "session/update", ""} {
@@ -38,7 +38,7 @@ func TestUnknownRequestsAreAnsweredMethodNotFound(t *testing.T) {
 func TestUnknownNotificationsAreIgnored(t *testing.T) {
 	t.Parallel()
 	for name, h := range map[string]acp.Handler{
-		"client": acp.ClientSide(acp.UnimplementedClientHandler{}), "agent": acp.AgentSide(acp.UnimplementedAgentHandler{}),
+		"client": acp.ClientSide(acp.UnimplementedClientHandler{}), "agent": early{acp.AgentSide(acp.UnimplementedAgentHandler{})},
 	} {
 		var log bytes.Buffer
 		c, w := dial(t, h, rpc.Options{Server: name == "agent", Logger: slog.New(slog.NewTextHandler(&log, nil))})
@@ -58,7 +58,7 @@ func TestUnknownNotificationsAreIgnored(t *testing.T) {
 
 func TestParamsThatDoNotFitAreInvalidParams(t *testing.T) {
 	t.Parallel()
-	_, w := dial(t, acp.AgentSide(acp.UnimplementedAgentHandler{}), rpc.Options{Server: true})
+	_, w := dial(t, early{acp.AgentSide(acp.UnimplementedAgentHandler{})}, rpc.Options{Server: true})
 	for _, params := range []string{`{}`, `{"sessionId":7,"prompt":[]}`, `[]`, `null`} {
 		w.say(`{"jsonrpc":"2.0","id":1,"method":"session/prompt","params":%s}`, params)
 		if got := verdict(w.hear()); got != "1 -32602" {
@@ -78,12 +78,12 @@ func (loggedOut) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutRespons
 
 // sides are the handlers of both sides, with nothing in them.
 var sides = map[acp.Side]acp.Handler{
-	acp.SideAgent: acp.AgentSide(acp.UnimplementedAgentHandler{}), acp.SideClient: acp.ClientSide(acp.UnimplementedClientHandler{}),
+	acp.SideAgent: early{acp.AgentSide(acp.UnimplementedAgentHandler{})}, acp.SideClient: acp.ClientSide(acp.UnimplementedClientHandler{}),
 }
 
 func TestParamsMayBeAbsentOrNullWhereNoneAreNeeded(t *testing.T) {
 	t.Parallel()
-	_, w := dial(t, acp.AgentSide(loggedOut{}), rpc.Options{Server: true})
+	_, w := dial(t, early{acp.AgentSide(loggedOut{})}, rpc.Options{Server: true})
 	absent := []string{``, `,"params":null`, `,"params":{}`}
 	for _, rest := range absent {
 		w.say(`{"jsonrpc":"2.0","id":1,"method":"logout"%s}`, rest)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"log"
-	"os"
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/runtime/launch"
@@ -31,32 +30,28 @@ func (printer) SessionUpdate(_ context.Context, n *acp.SessionNotification) erro
 }
 
 // A client starts an agent, opens a session and sends one prompt.
-func ExampleNewConn() {
+func ExampleOpen() {
 	ctx := context.Background()
 	process, err := launch.Start(ctx, launch.Command{Path: "gemini", Args: []string{"--acp"}, PassEnv: []string{"GEMINI_API_KEY"}})
 	if err != nil {
 		log.Fatal(err) // names the program and what is wrong with it
 	}
-	conn := rpc.NewConn(process.Transport(), acp.ClientSide(printer{}), rpc.Options{})
-	defer conn.Close() // stops the process too
-
-	peer := acp.Agent{Conn: conn}
-	if _, err := peer.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
+	agent, err := rpc.Open(ctx, process.Transport(), printer{}, nil, rpc.Options{})
+	if err != nil {
 		log.Fatal(err) // when the agent died: its exit status and last words
 	}
-	session, err := peer.NewSession(ctx, &acp.NewSessionRequest{Cwd: "/home/me/project", MCPServers: []acp.MCPServer{}})
+	defer agent.Close() // stops the process too
+
+	session, err := agent.NewSession(ctx, &acp.NewSessionRequest{Cwd: "/home/me/project"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	answer, err := peer.Prompt(ctx, &acp.PromptRequest{
-		SessionID: session.SessionID,
-		Prompt:    []acp.ContentBlock{acp.NewTextContent("What does this project do?")},
-	})
+	end, err := agent.Session(session.SessionID).Prompt(ctx, acp.NewTextContent("What does this project do?"))
 	if err != nil {
 		log.Fatal(err)
 	}
 	// Everything the agent said before its answer has been printed by now.
-	fmt.Println(answer.StopReason)
+	fmt.Println(end)
 }
 
 // greeter is an agent that streams a greeting word by word.
@@ -75,11 +70,7 @@ func (g *greeter) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewS
 
 func (g *greeter) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
 	for _, word := range []string{"Hello, ", "world", "!\n"} {
-		err := g.client.SessionUpdate(ctx, &acp.SessionNotification{
-			SessionID: p.SessionID,
-			Update:    acp.NewAgentMessageChunk(acp.NewTextContent(word)),
-		})
-		if err != nil {
+		if err := g.client.Session(p.SessionID).Say(ctx, word); err != nil {
 			return nil, err
 		}
 	}
@@ -87,20 +78,20 @@ func (g *greeter) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.Prompt
 }
 
 // An agent serves the client that started it, on standard input and output.
-func ExampleConnect() {
-	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
-		return acp.AgentSide(&greeter{client: acp.Client{Conn: c}})
-	}, rpc.Options{Server: true})
-	<-conn.Done()
-	fmt.Fprintln(os.Stderr, conn.Err())
+func ExampleServe() {
+	agent := func(c acp.Client) acp.AgentHandler { return &greeter{client: c} }
+	if err := rpc.Serve(context.Background(), transport.Stdio(), agent, rpc.Options{}); err != nil {
+		log.Fatal(err)
+	}
 }
 
-// join connects a client and an agent in memory, as tests do.
+// join connects a client and an agent in memory, as tests do. Most agents of
+// these examples do not implement Initialize, so nobody calls it.
 func join(client acp.ClientHandler, agent func(acp.Client) acp.AgentHandler) (acp.Agent, func()) {
 	near, far := transport.Pair()
 	clientConn := rpc.NewConn(near, acp.ClientSide(client), rpc.Options{})
 	agentConn := rpc.Connect(far, func(c *rpc.Conn) acp.Handler {
-		return acp.AgentSide(agent(acp.Client{Conn: c}))
+		return early{acp.AgentSide(agent(acp.Client{Conn: c}))}
 	}, rpc.Options{Server: true})
 	return acp.Agent{Conn: clientConn}, func() {
 		clientConn.Close()
@@ -135,18 +126,13 @@ type careful struct {
 }
 
 func (a *careful) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	answer, err := a.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
-		SessionID: p.SessionID,
-		ToolCall:  acp.ToolCallUpdate{ToolCallID: "call-1", Title: acp.Some("Delete everything")},
-		Options: []acp.PermissionOption{
-			{OptionID: "yes", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
-			{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
-		},
-	})
+	chosen, err := a.client.Session(p.SessionID).Ask(ctx, acp.NewToolCall("call-1", "Delete everything").AsUpdate(),
+		acp.PermissionOption{OptionID: "yes", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
+		acp.PermissionOption{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
 	if err != nil {
 		return nil, err
 	}
-	if chosen, ok := answer.Outcome.(*acp.SelectedPermissionOutcome); !ok || chosen.OptionID != "yes" {
+	if chosen.OptionID != "yes" {
 		return &acp.PromptResponse{StopReason: acp.StopReasonRefusal}, nil
 	}
 	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
@@ -190,14 +176,10 @@ type thinker struct {
 }
 
 func (a *thinker) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	update := &acp.SessionNotification{SessionID: p.SessionID, Update: acp.NewAgentMessageChunk(acp.NewTextContent("thinking...\n"))}
-	if err := a.client.SessionUpdate(ctx, update); err != nil {
+	if err := a.client.Session(p.SessionID).Say(ctx, "thinking...\n"); err != nil {
 		return nil, err
 	}
 	<-ctx.Done() // session/cancel ends the context of the prompt
-	if context.Cause(ctx) == rpc.ErrSessionCancelled {
-		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
-	}
 	return nil, ctx.Err()
 }
 
@@ -220,7 +202,7 @@ func Example_cancel() {
 
 	go func() {
 		<-said
-		if err := agent.Cancel(context.Background(), &acp.CancelNotification{SessionID: "session-1"}); err != nil {
+		if err := agent.Session("session-1").Cancel(context.Background()); err != nil {
 			log.Print(err)
 		}
 	}()

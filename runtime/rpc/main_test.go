@@ -53,6 +53,9 @@ func (h handler) HandleNotification(ctx context.Context, method string, params j
 	return h.notify(ctx, method, params)
 }
 
+// early is a handler that serves requests before initialize: it hides its side.
+type early struct{ acp.Handler }
+
 // raw is JSON text to send.
 type raw string
 

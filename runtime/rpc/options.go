@@ -5,18 +5,21 @@ import (
 	"sync/atomic"
 )
 
-// Options configures a Conn. The zero value is a client without logging.
+// Options configures a Conn. The zero value is right for every acp.Sided handler,
+// which are those of AgentSide, ClientSide, AgentVersions and ClientVersions.
 type Options struct {
-	// Server is set on the agent's side. A server answers lines that are no
-	// messages and refuses messages without "jsonrpc":"2.0"; a client drops and
-	// reports the former, because answering an agent that echoes would loop,
-	// and accepts the latter, because agents exist that send them.
+	// Server makes this the agent's side; an acp.Sided handler of an agent sets
+	// it. A server answers lines that are not messages and refuses messages
+	// without "jsonrpc":"2.0". A client reports and drops such lines, because
+	// answering an agent that echoes would never end, and accepts such messages,
+	// because some agents send them.
 	Server bool
-	// Handshake makes the agent's side keep the client to the order the protocol
-	// demands: requests before initialize, and a second initialize while one
-	// runs or, from version 2 on, after other requests, are refused with -32600;
-	// notifications before it are dropped; requests that come while it runs wait
-	// for it. Both count as FaultRefused.
+	// Handshake keeps the client to the order that the protocol demands; an
+	// acp.Sided handler of an agent sets it. Requests before initialize are
+	// refused with -32600, and so is a second initialize while one runs or, from
+	// version 2 on, after other requests. Notifications before it are dropped.
+	// Requests that come while it runs wait for it. All that is refused or
+	// dropped counts as FaultRefused.
 	// See https://agentclientprotocol.com/protocol/initialization.
 	Handshake bool
 	// Limits bounds memory and waiting; zero members mean the defaults.
@@ -74,13 +77,14 @@ const (
 	FaultUnanswered                       // an error answer was dropped because the peer does not read
 	FaultStalled                          // the peer stopped inside a message
 	FaultBacklog                          // a handler's call failed with *BacklogError
+	FaultSide                             // an initialize came, but neither Options.Server nor the handler says that this is an agent
 	faultKinds
 )
 
 var faultNames = [faultKinds]string{
 	"noise", "parse error", "invalid message", "message too large", "large message", "unknown response",
 	"duplicate id", "late response", "unknown notification", "bad params", "handler failed",
-	"request refused", "error not sent", "stalled", "backlog",
+	"request refused", "error not sent", "stalled", "backlog", "agent without Options.Server",
 }
 
 func (k FaultKind) String() string { return faultNames[k] }

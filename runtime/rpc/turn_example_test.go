@@ -77,7 +77,7 @@ func (w *watcher) SessionUpdate(_ context.Context, n *v2.UpdateSessionNotificati
 func ExampleConn_AfterResponse() {
 	near, far := transport.Pair()
 	agent := rpc.Connect(far, func(c *rpc.Conn) acp.Handler {
-		return v2.AgentSide(&worker{conn: c, stop: map[v2.SessionID]context.CancelFunc{}})
+		return early{v2.AgentSide(&worker{conn: c, stop: map[v2.SessionID]context.CancelFunc{}})} // no initialize here
 	}, rpc.Options{Server: true})
 	defer agent.Close()
 	w := &watcher{idle: make(chan v2.IdleStateUpdateVariant, 1), said: make(chan struct{})}

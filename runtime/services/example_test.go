@@ -24,6 +24,10 @@ func (reader) WriteTextFile(context.Context, *acp.WriteTextFileRequest) (*acp.Wr
 // agent opens sessions.
 type agent struct{ acp.UnimplementedAgentHandler }
 
+func (agent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
+}
+
 func (agent) NewSession(context.Context, *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	return &acp.NewSessionResponse{SessionID: "s"}, nil
 }
@@ -38,22 +42,25 @@ func Example() {
 	h := reader{services.New(services.Options{})}
 	defer h.Close()
 	ours, theirs := transport.Pair()
-	conn := rpc.NewConn(ours, acp.ClientSide(h), rpc.Options{})
-	defer conn.Close()
-	peer := rpc.NewConn(theirs, acp.AgentSide(agent{}), rpc.Options{Server: true})
+	peer := rpc.NewConn(theirs, acp.AgentSide(agent{}), rpc.Options{})
 	defer peer.Close()
-
-	resp, err := h.NewSession(ctx, acp.Agent{Conn: conn}, &acp.NewSessionRequest{Cwd: dir})
+	a, err := rpc.Open(ctx, ours, h, &acp.InitializeRequest{ClientCapabilities: h.Capabilities()}, rpc.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer a.Close()
+	resp, err := h.NewSession(ctx, a.Agent, &acp.NewSessionRequest{Cwd: dir})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 
 	// What the agent does with it:
-	c := acp.Client{Conn: peer}
-	text, _ := c.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: resp.SessionID, Path: note})
-	fmt.Print(text.Content)
-	_, err = c.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: resp.SessionID, Path: note})
+	s := acp.Client{Conn: peer}.Session(resp.SessionID)
+	text, _ := s.ReadFile(ctx, note)
+	fmt.Print(text)
+	err = s.WriteFile(ctx, note, "")
 	var refused *acp.Error
 	fmt.Println(errors.As(err, &refused), refused.Message)
 	// Output:
@@ -86,7 +93,7 @@ func ExampleServices_V2() {
 	ours, theirs := transport.Pair()
 	conn := rpc.NewConn(ours, versions, rpc.Options{})
 	defer conn.Close()
-	peer := rpc.NewConn(theirs, v2.AgentSide(agent2{}), rpc.Options{Server: true})
+	peer := rpc.NewConn(theirs, v2.AgentSide(agent2{}), rpc.Options{})
 	defer peer.Close()
 	ctx := context.Background()
 	if _, _, err := versions.Initialize(ctx, conn); err != nil {

@@ -46,7 +46,7 @@ func (a copier) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 func serveCopier(_ context.Context, t transport.Transport) {
 	c := rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		return acp.AgentSide(copier{client: acp.Client{Conn: c}})
-	}, rpc.Options{Server: true, Handshake: true})
+	}, rpc.Options{})
 	<-c.Done()
 }
 

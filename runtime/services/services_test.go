@@ -27,6 +27,10 @@ type agent struct {
 	newSession func(context.Context) (*acp.NewSessionResponse, error)
 }
 
+func (agent) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
+}
+
 func (a agent) NewSession(ctx context.Context, _ *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	return a.newSession(ctx)
 }
@@ -50,10 +54,13 @@ func newBench(t *testing.T, opts Options) *bench {
 	b.conn = rpc.NewConn(ours, acp.ClientSide(b.Services), rpc.Options{})
 	b.raw = rpc.NewConn(theirs, acp.AgentSide(agent{newSession: func(context.Context) (*acp.NewSessionResponse, error) {
 		return &acp.NewSessionResponse{SessionID: "s", Modes: &acp.SessionModeState{CurrentModeID: "ask"}}, nil
-	}}), rpc.Options{Server: true})
+	}}), rpc.Options{})
 	b.agent = acp.Client{Conn: b.raw}
 	t.Cleanup(func() { must(t, b.Services.Close()); b.conn.Close(); b.raw.Close() })
-	_, err = b.NewSession(t.Context(), acp.Agent{Conn: b.conn}, &acp.NewSessionRequest{Cwd: dir})
+	agent := acp.Agent{Conn: b.conn}
+	_, err = agent.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1, ClientCapabilities: b.Capabilities()})
+	must(t, err)
+	_, err = b.NewSession(t.Context(), agent, &acp.NewSessionRequest{Cwd: dir})
 	must(t, err)
 	return b
 }

@@ -85,7 +85,7 @@ func newBench2(t *testing.T, opts Options) *bench2 {
 	conn := rpc.NewConn(near, versions, rpc.Options{})
 	peer := rpc.Connect(far, func(c *rpc.Conn) acp.Handler {
 		return rpc.NewAgentVersions(rpc.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(agent2{conn: c})})
-	}, rpc.Options{Server: true, Handshake: true})
+	}, rpc.Options{})
 	t.Cleanup(func() { must(t, b.Services.Close()); conn.Close(); peer.Close() })
 	p, _, err := versions.Initialize(t.Context(), conn)
 	if err != nil || p != v2.V2 {

@@ -17,10 +17,7 @@ const bluntAgent = "blunt-agent"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == bluntAgent {
-		conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
-			return acp.AgentSide(&blunt{client: acp.Client{Conn: c}})
-		}, rpc.Options{Server: true})
-		<-conn.Done()
+		rpc.Serve(context.Background(), transport.Stdio(), func(c acp.Client) acp.AgentHandler { return &blunt{client: c} }, rpc.Options{})
 		return
 	}
 	os.Exit(m.Run())
@@ -49,10 +46,7 @@ func (b *blunt) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptRe
 	if err != nil {
 		said = err.Error()
 	}
-	err = b.client.SessionUpdate(ctx, &acp.SessionNotification{
-		SessionID: p.SessionID, Update: (*acp.AgentMessageChunk)(&acp.ContentChunk{Content: &acp.TextContent{Text: said}}),
-	})
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, err
+	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, b.client.Session(p.SessionID).Say(ctx, said)
 }
 
 func TestAServedAgentRunsNothingUnasked(t *testing.T) {

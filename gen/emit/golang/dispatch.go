@@ -5,7 +5,8 @@ import (
 )
 
 // dispatch emits AgentSide and ClientSide: raw messages in, typed handler
-// methods, raw results out.
+// methods, raw results out. The handlers say which side they are, so that a
+// connection knows.
 func (g *gen) dispatch(f *jen.File) {
 	g.unionResults(f)
 	for _, side := range []string{"agent", "client"} {
@@ -20,6 +21,7 @@ func (g *gen) side(f *jen.File, side string) {
 	comment(f, up+"Side returns the Handler that decodes what the peer sends to "+articled[side]+", calls h and encodes its results. A method that the protocol does not have goes to h when it is an ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are answered with InvalidParams.")
 	f.Func().Id(up + "Side").Params(jen.Id("h").Id(handler)).Add(g.hand("Handler")).Block(jen.Return(jen.Id(typ).Values(jen.Id("h"))))
 	f.Type().Id(typ).Struct(jen.Id("h").Id(handler))
+	f.Func().Params(jen.Id(typ)).Id("Side").Params().Add(g.hand("Side")).Block(jen.Return(g.hand("Side" + up)))
 	var requests, notes []jen.Code
 	for _, c := range g.calls(side) {
 		name := jen.Id(methodConst(c.m.Wire))

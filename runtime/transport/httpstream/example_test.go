@@ -21,12 +21,10 @@ func ExampleDial() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	conn := rpc.NewConn(t, acp.ClientSide(acp.UnimplementedClientHandler{}), rpc.Options{})
-	defer conn.Close()
-
-	answer, err := acp.Agent{Conn: conn}.Initialize(context.Background(), &acp.InitializeRequest{ProtocolVersion: 1})
+	agent, err := rpc.Open(context.Background(), t, acp.UnimplementedClientHandler{}, nil, rpc.Options{})
 	if err != nil {
 		log.Fatal(err) // the server cannot be reached, or refused the token
 	}
-	fmt.Println(answer.AgentInfo)
+	defer agent.Close()
+	fmt.Println(agent.Initialized.AgentInfo)
 }

@@ -92,7 +92,7 @@ func TestFramesDuringInitializeWaitForItsAnswer(t *testing.T) {
 	t.Parallel()
 	agent := &late{asked: make(chan struct{}), answer: make(chan struct{})}
 	url, client := start(t, &websocket.Server{Handle: func(ctx context.Context, c transport.Transport) {
-		conn := rpc.NewConn(c, acp.AgentSide(agent), rpc.Options{Server: true, Handshake: true})
+		conn := rpc.NewConn(c, acp.AgentSide(agent), rpc.Options{})
 		<-conn.Done()
 		conn.Close()
 	}})

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -19,30 +18,19 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// Run serves one client over t until the connection ends or ctx is done. It is
-// no error when the client hangs up.
+// Run serves one client over t until it hangs up or ctx ends.
 func Run(ctx context.Context, t transport.Transport, log *slog.Logger) error {
-	conn := rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
-		return acp.AgentSide(&agent{conn: c, client: acp.Client{Conn: c}, sessions: map[acp.SessionID]*session{}, exit: os.Exit})
-	}, rpc.Options{Server: true, Logger: log})
-	select {
-	case <-ctx.Done():
-		return errors.Join(context.Cause(ctx), conn.Close())
-	case <-conn.Done():
-	}
-	if err := conn.Err(); !errors.Is(err, io.EOF) {
-		return err
-	}
-	return nil
+	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
+		return acp.AgentSide(&agent{conn: c, sessions: map[acp.SessionID]*session{}, exit: os.Exit})
+	}, rpc.Options{Logger: log}).Wait(ctx)
 }
 
 // agent answers one client.
 type agent struct {
 	acp.UnimplementedAgentHandler
 
-	conn   *rpc.Conn
-	client acp.Client
-	exit   func(code int)
+	conn *rpc.Conn
+	exit func(code int)
 
 	mu       sync.Mutex              // guards what follows, and the sessions
 	can      *acp.ClientCapabilities // set once
@@ -104,9 +92,6 @@ func (a *agent) Initialize(_ context.Context, p *acp.InitializeRequest) (*acp.In
 func (a *agent) NewSession(ctx context.Context, p *acp.NewSessionRequest) (*acp.NewSessionResponse, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.can == nil {
-		return nil, refuse(acp.ErrorCodeInvalidRequest, "session/new: initialize comes first")
-	}
 	if !filepath.IsAbs(p.Cwd) {
 		return nil, refuse(acp.ErrorCodeInvalidParams, "session/new: cwd %q is not absolute", p.Cwd)
 	}
@@ -126,7 +111,7 @@ func (a *agent) LoadSession(ctx context.Context, p *acp.LoadSessionRequest) (*ac
 	}
 	defer a.end(s)
 	for _, u := range s.history {
-		if err := a.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: s.id, Update: u}); err != nil {
+		if err := a.client(s.id).Update(ctx, u); err != nil {
 			return nil, err
 		}
 	}
@@ -234,9 +219,12 @@ func (a *agent) announce(ctx context.Context, id acp.SessionID) {
 			list[i].Input = &acp.UnstructuredCommandInput{Hint: c.hint}
 		}
 	}
-	_ = a.client.SessionUpdate(context.WithoutCancel(ctx), &acp.SessionNotification{
-		SessionID: id, Update: acp.NewAvailableCommandsUpdate(list),
-	})
+	_ = a.client(id).Update(context.WithoutCancel(ctx), acp.NewAvailableCommandsUpdate(list))
+}
+
+// client is the client's end of a session.
+func (a *agent) client(id acp.SessionID) acp.ClientSession {
+	return acp.Client{Conn: a.conn}.Session(id)
 }
 
 func (a *agent) find(id acp.SessionID) (*session, error) {

@@ -638,8 +638,11 @@ func TestTheHandshakeComesFirstAndOnce(t *testing.T) {
 	if _, err := e.agent.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "here"}); !errors.Is(err, &acp.Error{Code: acp.ErrorCodeInvalidParams}) {
 		t.Errorf("relative folder: %v", err)
 	}
-	fresh := &agent{sessions: map[acp.SessionID]*session{}}
-	if _, err := fresh.NewSession(t.Context(), &acp.NewSessionRequest{Cwd: e.dir}); !errors.Is(err, invalid) {
+	here, there := transport.Pair()
+	go Run(t.Context(), there, slog.New(slog.DiscardHandler))
+	fresh := rpc.NewConn(here, nil, rpc.Options{})
+	defer fresh.Close()
+	if _, err := (acp.Agent{Conn: fresh}).NewSession(t.Context(), &acp.NewSessionRequest{Cwd: e.dir}); !errors.Is(err, invalid) {
 		t.Errorf("session before initialize: %v", err)
 	}
 }

@@ -30,7 +30,7 @@ func (t *turn) update(ctx context.Context, u acp.SessionUpdate) error {
 		return context.Cause(ctx)
 	}
 	t.history = append(t.history, u)
-	return t.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: t.id, Update: u})
+	return t.client(t.id).Update(ctx, u)
 }
 
 // say streams a text word by word.
@@ -107,25 +107,16 @@ func (t *turn) allowed(ctx context.Context, c *acp.ToolCall) error {
 		return errors.New("not in read-only mode")
 	}
 	if !t.trusted {
-		answer, err := t.client.RequestPermission(ctx, &acp.RequestPermissionRequest{
-			SessionID: t.id,
-			ToolCall: acp.ToolCallUpdate{
-				ToolCallID: c.ToolCallID, Title: acp.Some(c.Title), Kind: c.Kind, Status: c.Status,
-				Content: c.Content, Locations: c.Locations, RawInput: c.RawInput,
-			},
-			Options: []acp.PermissionOption{
-				{OptionID: "once", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
-				{OptionID: "always", Name: "Allow for this session", Kind: acp.PermissionOptionKindAllowAlways},
-				{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce},
-			},
-		})
-		if err != nil {
+		chosen, err := t.client(t.id).Ask(ctx, c.AsUpdate(),
+			acp.PermissionOption{OptionID: "once", Name: "Allow", Kind: acp.PermissionOptionKindAllowOnce},
+			acp.PermissionOption{OptionID: "always", Name: "Allow for this session", Kind: acp.PermissionOptionKindAllowAlways},
+			acp.PermissionOption{OptionID: "no", Name: "Reject", Kind: acp.PermissionOptionKindRejectOnce})
+		switch {
+		case err != nil:
 			return err
-		}
-		chosen, ok := answer.Outcome.(*acp.SelectedPermissionOutcome)
-		if !ok {
+		case chosen.OptionID == "":
 			return errCancelled
-		} else if chosen.OptionID != "once" && chosen.OptionID != "always" {
+		case chosen.OptionID == "no":
 			return errors.New("rejected by the user")
 		}
 		t.trusted = chosen.OptionID == "always"
@@ -146,11 +137,11 @@ func (t *turn) edit(ctx context.Context, name string, change func(old string) st
 	diff := &acp.Diff{Path: path}
 	read := &acp.ToolCall{Title: "Read " + name, Kind: acp.Some(acp.ToolKindRead), Locations: where}
 	ok, err := t.call(ctx, read, func() error {
-		file, err := t.client.ReadTextFile(ctx, &acp.ReadTextFileRequest{SessionID: t.id, Path: path})
+		text, err := t.client(t.id).ReadFile(ctx, path)
 		if missing(err) {
 			return nil // to be created
 		} else if err == nil {
-			diff.OldText = acp.Some(file.Content)
+			diff.OldText = acp.Some(text)
 		}
 		return err
 	})
@@ -165,8 +156,7 @@ func (t *turn) edit(ctx context.Context, name string, change func(old string) st
 		if err := t.allowed(ctx, edit); err != nil {
 			return err
 		}
-		_, err := t.client.WriteTextFile(ctx, &acp.WriteTextFileRequest{SessionID: t.id, Path: path, Content: diff.NewText})
-		return err
+		return t.client(t.id).WriteFile(ctx, path, diff.NewText)
 	})
 	return err
 }
@@ -199,23 +189,24 @@ func (t *turn) run(ctx context.Context, command string, args ...string) error {
 		if err := t.allowed(ctx, c); err != nil {
 			return err
 		}
-		term, err := t.client.CreateTerminal(ctx, &acp.CreateTerminalRequest{
+		client := acp.Client{Conn: t.conn}
+		term, err := client.CreateTerminal(ctx, &acp.CreateTerminalRequest{
 			SessionID: t.id, Command: command, Args: args, Cwd: acp.Some(t.cwd),
 		})
 		if err != nil {
 			return err
 		}
 		// Releasing ends what still runs, so it happens after a cancel as well.
-		defer t.client.ReleaseTerminal(context.WithoutCancel(ctx), &acp.ReleaseTerminalRequest{SessionID: t.id, TerminalID: term.TerminalID})
+		defer client.ReleaseTerminal(context.WithoutCancel(ctx), &acp.ReleaseTerminalRequest{SessionID: t.id, TerminalID: term.TerminalID})
 		if err := t.update(ctx, &acp.ToolCallUpdate{
 			ToolCallID: c.ToolCallID, Content: []acp.ToolCallContent{acp.NewTerminal(term.TerminalID)},
 		}); err != nil {
 			return err
 		}
-		if _, err := t.client.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: t.id, TerminalID: term.TerminalID}); err != nil {
+		if _, err := client.WaitForTerminalExit(ctx, &acp.WaitForTerminalExitRequest{SessionID: t.id, TerminalID: term.TerminalID}); err != nil {
 			return err
 		}
-		output, err := t.client.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: t.id, TerminalID: term.TerminalID})
+		output, err := client.TerminalOutput(ctx, &acp.TerminalOutputRequest{SessionID: t.id, TerminalID: term.TerminalID})
 		if err != nil {
 			return err
 		}
