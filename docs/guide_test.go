@@ -12,10 +12,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
 var goBlock = regexp.MustCompile("(?s)(?:<!-- from (\\S+) -->\n)?```go\n(.*?)```")
@@ -232,6 +235,75 @@ func TestPackagesBringNoOtherModulesThanTheGuideSays(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("there is no %v", want)
+	}
+}
+
+// section returns the part of the Go guide below a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	guide, err := os.ReadFile("go.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, ok := strings.Cut(string(guide), "\n"+heading+"\n")
+	if !ok {
+		t.Fatalf("go.md has no %q", heading)
+	}
+	marks, _, _ := strings.Cut(heading, " ")
+	text, _, _ := strings.Cut(rest, "\n"+marks+" ")
+	return text
+}
+
+// firstColumn returns the names in backquotes of the first column of a table.
+func firstColumn(text string) (names []string) {
+	name := regexp.MustCompile("`[^`]*`")
+	for line := range strings.Lines(text) {
+		if cells := strings.Split(line, " | "); len(cells) > 1 && strings.HasPrefix(line, "| `") {
+			for _, n := range name.FindAllString(cells[0], -1) {
+				names = append(names, strings.Trim(n, "`"))
+			}
+		}
+	}
+	return names
+}
+
+func TestTheGoGuideListsEveryLimit(t *testing.T) {
+	t.Parallel()
+	var want []string
+	for f := range reflect.TypeFor[rpc.Limits]().Fields() {
+		want = append(want, f.Name)
+	}
+	if got := firstColumn(section(t, "### Limits")); !slices.Equal(got, want) {
+		t.Errorf("the guide lists\n%v, rpc.Limits has\n%v", got, want)
+	}
+}
+
+// What a call or a start can fail with is in the table; the errors of handlers
+// and of messages of the peer are in the text below it.
+func TestTheGoGuideNamesEveryErrorOfConnectionsAndProcesses(t *testing.T) {
+	t.Parallel()
+	text := section(t, "## Errors")
+	declared := regexp.MustCompile(`(?m)^type ([A-Z]\w*Error)\b`)
+	seen := 0
+	for _, pkg := range []string{"rpc", "launch"} {
+		files, err := filepath.Glob(filepath.Join("..", "runtime", pkg, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			source, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range declared.FindAllStringSubmatch(string(source), -1) {
+				if seen++; !strings.Contains(text, "`*"+pkg+"."+m[1]+"`") {
+					t.Errorf("the guide does not name *%s.%s", pkg, m[1])
+				}
+			}
+		}
+	}
+	if seen < 12 {
+		t.Errorf("found %d errors, there must be more", seen)
 	}
 }
 
