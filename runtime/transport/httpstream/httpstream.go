@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	v2 "github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/internal/envelope"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
@@ -48,14 +47,17 @@ const replayWait = 2 * time.Second
 func sound(id string) bool { return len(id) <= maxID && access.Visible(id) }
 
 // aboutSession reports whether a method of any version is about one session, and
-// whether it is known at all.
+// whether it is known at all. Its own list of what only version 2 has keeps that
+// version's messages out of programs that do not speak it.
 func aboutSession(method string) (session, known bool) {
-	for _, p := range []acp.Protocol{acp.V1, v2.V2} {
-		if m, ok := p.Method(acp.SideAgent, method); ok {
-			session, known = session || m.Session, true
-		}
+	switch method {
+	case "auth/login", "auth/logout":
+		return false, true
+	case "terminal/cancel", "tool_call/cancel":
+		return true, true
 	}
-	return session, known
+	m, known := acp.V1.Method(acp.SideAgent, method)
+	return m.Session, known
 }
 
 // answeredOn returns the session on whose stream the answer to a client's
