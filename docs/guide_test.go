@@ -197,6 +197,7 @@ func TestPackagesBringNoOtherModulesThanTheGuideSays(t *testing.T) {
 		"acp/validate":                {jsonschema},
 		"runtime/launch":              {sys},
 		"runtime/services":            {pty, sys},
+		"runtime/servicesv2":          {pty, sys},
 		"runtime/preset":              {sys},
 		"runtime/serve":               {websocket, sys},
 		"runtime/terminal":            {pty, sys},
@@ -304,6 +305,32 @@ func TestTheGoGuideNamesEveryErrorOfConnectionsAndProcesses(t *testing.T) {
 	}
 	if seen < 12 {
 		t.Errorf("found %d errors, there must be more", seen)
+	}
+}
+
+// Only programs that speak version 2 pay for its messages.
+func TestProgramsOfVersion1DoNotLinkVersion2(t *testing.T) {
+	t.Parallel()
+	list := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}:{{join .Deps \" \"}} {{end}}", "./runtime/...", "./plugin/...", "./examples/...", "./tools/...")
+	list.Dir = ".."
+	out, err := list.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const module = "github.com/hermes-nvim/hermes/"
+	two := map[string]bool{}
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		pkg, deps, _ := strings.Cut(strings.TrimSpace(line), ":")
+		pkg = strings.TrimPrefix(pkg, module)
+		if !strings.HasPrefix(pkg, "acp") && strings.Contains(deps+" ", module+"acp/v2 ") {
+			two[pkg] = true
+		}
+		seen++
+	}
+	want := map[string]bool{"runtime/historyv2": true, "runtime/servicesv2": true}
+	if !maps.Equal(two, want) || seen < 20 {
+		t.Errorf("of %d packages %v need version 2, want %v", seen, two, want)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/hermes-nvim/hermes/acp"
-	v2 "github.com/hermes-nvim/hermes/acp/v2"
 )
 
 // Entry is a *Message, *ToolCall, *Terminal, *Notice or *Compaction.
@@ -47,8 +46,8 @@ func (m *Message) Text() string {
 // ToolCall is a tool call with everything its updates have told so far.
 type ToolCall struct {
 	acp.ToolCall
-	Truncated    bool                     // something is missing, such as content and raw data too large to keep
-	Capabilities *v2.ToolCallCapabilities // version 2: what the client may do to it now
+	Truncated    bool      // something is missing, such as content and raw data too large to keep
+	Capabilities acp.Extra // version 2: what the client may do to it now, such as "cancel"
 }
 
 // Notice is something the agent tells the user outside the conversation.
@@ -100,26 +99,40 @@ type block struct {
 	bytes int
 }
 
-func (s *State) addChunk(role Role, c *acp.ContentChunk) {
-	key := messageKey{c.MessageID.Or(""), role}
-	var m *message
-	if key.id != "" {
-		m = s.messages[key]
-	} else if n := len(s.items); n > 0 && !s.turned {
-		if last, ok := s.items[n-1].(*message); ok && last.key == key {
-			m = last
-		}
-	}
+// message returns the message with an id, a new one if there is none.
+func (s *State) message(role Role, id acp.MessageID) *message {
+	key := messageKey{id, role}
+	m := s.messages[key]
 	if m == nil {
 		m = &message{key: key}
-		if key.id != "" {
-			s.messages[key] = m
-		}
+		s.messages[key] = m
+		s.add(m)
+	}
+	return m
+}
+
+func (s *State) addChunk(role Role, c *acp.ContentChunk) {
+	var m *message
+	if id := c.MessageID.Or(""); id != "" {
+		m = s.message(role, id)
+	} else if m = s.continued(role); m == nil {
+		m = &message{key: messageKey{"", role}}
 		s.add(m)
 	}
 	before := m.size()
 	m.append(s, c.Content)
 	s.resized(m, before)
+}
+
+// continued returns the message without an id that ends the timeline, nil when
+// there is none in this turn.
+func (s *State) continued(role Role) *message {
+	if n := len(s.items); n > 0 && !s.turned {
+		if last, ok := s.items[n-1].(*message); ok && last.key == (messageKey{"", role}) {
+			return last
+		}
+	}
+	return nil
 }
 
 func (m *message) append(s *State, c acp.ContentBlock) {
@@ -229,6 +242,19 @@ func merge(call acp.ToolCall, u *acp.ToolCallUpdate) acp.ToolCall {
 		call.Extra = u.Extra
 	}
 	return call
+}
+
+// toolCall returns a tool call of version 2, a new one if there is none.
+func (s *State) toolCall(id acp.ToolCallID) *toolCall {
+	c := s.calls[id]
+	if c == nil {
+		c = &toolCall{view: &ToolCall{ToolCall: acp.ToolCall{
+			ToolCallID: id, Status: acp.Some(acp.ToolCallStatusPending), Kind: acp.Some(acp.ToolKindOther),
+		}}}
+		s.calls[id] = c
+		s.add(c)
+	}
+	return c
 }
 
 // mergeCall is an upsert: agents send updates for calls they never announced,

@@ -2,10 +2,9 @@
 // calls, terminals, plans, commands, mode, configuration, usage and what it is
 // doing.
 //
-// The updates are those of https://agentclientprotocol.com/protocol/prompt-turn
-// and, for version 2, of
-// https://agentclientprotocol.com/protocol/v2/prompt-lifecycle. Both end up in
-// the same types, those of version 1 wherever it has one.
+// The updates are those of https://agentclientprotocol.com/protocol/prompt-turn.
+// Package historyv2 adds those of version 2. Both end up in the same types, those
+// of version 1 wherever it has one.
 package history
 
 import (
@@ -77,14 +76,19 @@ type State struct {
 	compactions map[acp.CompactionID]*compaction
 	terminals   map[acp.TerminalID]*terminal
 	scratch     []byte
-	turned      bool // a turn began after the last item
+	turned      bool          // a turn began after the last item
+	reported    chan struct{} // closed and replaced by each Activity
+	done        chan struct{}
 }
 
 // New returns an empty State.
 func New(id acp.SessionID, limits Limits) *State {
 	limits.Bytes = limits.bytes()
 	limits.Entries = cmp.Or(limits.Entries, DefaultEntries)
-	s := &State{limits: limits, now: Snapshot{ID: id}, rest: make(map[string]int)}
+	s := &State{
+		limits: limits, now: Snapshot{ID: id}, rest: make(map[string]int),
+		reported: make(chan struct{}), done: make(chan struct{}),
+	}
 	s.clear()
 	return s
 }
@@ -128,9 +132,10 @@ func (s *State) NewTurn() {
 
 // Apply adds an update. Updates this version does not know change nothing.
 func (s *State) Apply(update acp.SessionUpdate) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cached = nil
+	s.Edit(func(e Edit) { e.Apply(update) })
+}
+
+func (s *State) apply(update acp.SessionUpdate) {
 	switch u := update.(type) {
 	case *acp.UserMessageChunk:
 		s.addChunk(User, (*acp.ContentChunk)(u))
@@ -163,7 +168,6 @@ func (s *State) Apply(update acp.SessionUpdate) {
 	case *acp.UsageUpdate:
 		s.now.Usage, s.rest["usage"] = u, s.sizeOf(u)
 	}
-	s.shrink()
 }
 
 // Begin notes an agent request that waits for an answer. The returned function,

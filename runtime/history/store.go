@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
-	v2 "github.com/hermes-nvim/hermes/acp/v2"
 )
 
 // maxStrangers bounds the sessions that exist only because updates name them.
@@ -22,6 +21,7 @@ type Store struct {
 	mu        sync.Mutex
 	states    map[acp.SessionID]*State
 	strangers []acp.SessionID // not opened, oldest first
+	closed    bool
 }
 
 // NewStore returns a Store without sessions; limits hold for each of them.
@@ -42,6 +42,9 @@ func (t *Store) state(id acp.SessionID) *State {
 	if s == nil {
 		s = New(id, t.limits)
 		t.states[id] = s
+		if t.closed {
+			close(s.done)
+		}
 	}
 	return s
 }
@@ -55,17 +58,13 @@ func (t *Store) Get(id acp.SessionID) *State {
 
 // Apply adds an update to its session.
 func (t *Store) Apply(n *acp.SessionNotification) {
-	s, stranger := t.named(n.SessionID)
-	s.Apply(n.Update)
-	if stranger {
-		t.shrink()
-	}
+	t.Update(n.SessionID, func(s *State) { s.Apply(n.Update) })
 }
 
-// ApplyV2 adds an update of version 2 to its session.
-func (t *Store) ApplyV2(n *v2.UpdateSessionNotification) {
-	s, stranger := t.named(acp.SessionID(n.SessionID))
-	s.ApplyV2(n.Update)
+// Update calls f with the state of a session that an update names.
+func (t *Store) Update(id acp.SessionID, f func(*State)) {
+	s, stranger := t.named(id)
+	f(s)
 	if stranger {
 		t.shrink()
 	}
@@ -85,8 +84,15 @@ func (t *Store) named(id acp.SessionID) (s *State, stranger bool) {
 	return t.state(id), slices.Contains(t.strangers, id)
 }
 
+func (t *Store) forget(id acp.SessionID) {
+	if s := t.states[id]; s != nil && !t.closed {
+		close(s.done)
+	}
+	delete(t.states, id)
+}
+
 func (t *Store) forgetStranger() {
-	delete(t.states, t.strangers[0])
+	t.forget(t.strangers[0])
 	t.strangers = slices.Delete(t.strangers, 0, 1)
 }
 
@@ -108,8 +114,21 @@ func (t *Store) shrink() {
 func (t *Store) End(id acp.SessionID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.states, id)
+	t.forget(id)
 	t.strangers = slices.DeleteFunc(t.strangers, func(s acp.SessionID) bool { return s == id })
+}
+
+// Close ends all sessions, those that are opened later included, without
+// forgetting them: State.Done is closed.
+func (t *Store) Close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.closed {
+		t.closed = true
+		for _, s := range t.states {
+			close(s.done)
+		}
+	}
 }
 
 // Sessions returns the ids of the sessions, sorted.

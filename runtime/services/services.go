@@ -1,6 +1,6 @@
 // Package services is what a client offers its agents, put together: workspace
 // files, terminals, permission, elicitation and session state as one
-// acp.ClientHandler. Services.V2 is the same for version 2 of the protocol.
+// acp.ClientHandler. Package servicesv2 is the same for version 2 of the protocol.
 //
 // A program embeds *Services in its own handler and overrides the methods it
 // wants to answer itself, or sets the hooks of Options, which sit behind the
@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	v2 "github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/runtime/elicitation"
 	"github.com/hermes-nvim/hermes/runtime/files"
 	"github.com/hermes-nvim/hermes/runtime/history"
@@ -79,8 +78,6 @@ type Options struct {
 	Limits history.Limits
 	// Updated is called after an update has been added to the state.
 	Updated func(context.Context, *acp.SessionNotification) error
-	// UpdatedV2 is Updated for agents of version 2.
-	UpdatedV2 func(context.Context, *v2.UpdateSessionNotification) error
 }
 
 // AllowCommands is an Options.ApproveCommand that approves everything.
@@ -110,7 +107,6 @@ type Services struct {
 	changed chan struct{} // closed and replaced when a session opens or stops opening
 	opening int
 	asking  map[acp.SessionID]map[*asked]struct{}
-	working map[acp.SessionID]map[*work]struct{}
 	closed  bool
 }
 
@@ -135,7 +131,6 @@ func New(opts Options) *Services {
 	s := &Services{
 		opts: opts, sessions: history.NewStore(opts.Limits),
 		open: make(map[acp.SessionID]*room), changed: make(chan struct{}), asking: make(map[acp.SessionID]map[*asked]struct{}),
-		working: make(map[acp.SessionID]map[*work]struct{}),
 	}
 	s.gate = permission.Gate{
 		Agent: opts.Agent, Policy: opts.Policy, Ask: opts.Ask, Timeout: opts.AskTimeout, Decided: opts.Decided,
@@ -165,6 +160,9 @@ func (s *Services) Capabilities() *acp.ClientCapabilities {
 	}
 	return can
 }
+
+// Sessions returns the states of all sessions.
+func (s *Services) Sessions() *history.Store { return s.sessions }
 
 // State returns the accumulated state of a session, nil when it is unknown.
 func (s *Services) State(id acp.SessionID) *history.State { return s.sessions.Get(id) }
@@ -284,7 +282,6 @@ func (s *Services) terminalOptions(id acp.SessionID, ws *files.Workspace) termin
 // and its rules. It returns when the commands are gone.
 func (s *Services) CloseSession(id acp.SessionID) error {
 	s.Cancel(id)
-	s.abandoned(id)
 	s.mu.Lock()
 	r := s.open[id]
 	delete(s.open, id)
@@ -323,14 +320,12 @@ func (s *Services) Workspace(ctx context.Context, id acp.SessionID) (*files.Work
 func (s *Services) Close() error {
 	s.mu.Lock()
 	s.closed = true
+	s.sessions.Close()
 	ids := s.sessions.Sessions() // those of version 2 have no room
 	for id := range s.open {
 		ids = append(ids, id)
 	}
 	for id := range s.asking {
-		ids = append(ids, id)
-	}
-	for id := range s.working {
 		ids = append(ids, id)
 	}
 	s.wake()

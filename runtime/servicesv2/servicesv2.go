@@ -1,4 +1,7 @@
-package services
+// Package servicesv2 is package services for agents of version 2 of the protocol:
+// permission, elicitation and session state. Files and terminals are no business
+// of a client there; terminals of the agent are part of the state.
+package servicesv2
 
 import (
 	"context"
@@ -8,78 +11,81 @@ import (
 	"slices"
 
 	"github.com/hermes-nvim/hermes/acp"
-	v2 "github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/acp/v2"
 	"github.com/hermes-nvim/hermes/runtime/history"
+	"github.com/hermes-nvim/hermes/runtime/historyv2"
+	"github.com/hermes-nvim/hermes/runtime/services"
 )
 
-// V2 serves agents of version 2 with the same Services: permission, elicitation
-// and session state. Files and terminals are no business of a client there;
-// terminals of the agent are part of the state.
+// Services answers what an agent of version 2 asks of its client, with the
+// settings, rules, hooks and state of a services.Services. Embed it to override
+// methods.
 //
-// The hooks of Options see what version 2 asks in the types of version 1, so one
-// program serves both. A permission request has its title as that of the tool
-// call, a command as the rawInput of one of kind execute, and keeps title,
-// description and subject in Extra.
-type V2 struct {
+// The hooks see what version 2 asks in the types of version 1, so one program
+// serves both. A permission request has its title as that of the tool call, a
+// command as the rawInput of one of kind execute, and keeps title, description
+// and subject in Extra.
+type Services struct {
 	v2.UnimplementedClientHandler
-	s *Services
+	// Updated is called after an update has been added to the state; nil: nothing
+	// is.
+	Updated func(context.Context, *v2.UpdateSessionNotification) error
+
+	one *services.Services
 }
 
-var _ v2.ClientHandler = (*V2)(nil)
+var _ v2.ClientHandler = (*Services)(nil)
 
-// V2 returns the handler for agents of version 2. Embed it to override methods.
-func (s *Services) V2() *V2 { return &V2{s: s} }
+// New returns the handler for agents of version 2.
+func New(s *services.Services) *Services { return &Services{one: s} }
 
 // Capabilities says what is offered, for the initialize request.
-func (v *V2) Capabilities() *v2.ClientCapabilities {
+func (s *Services) Capabilities() *v2.ClientCapabilities {
 	can := new(v2.ClientCapabilities)
-	if v.s.opts.Elicit != nil {
+	if s.one.Capabilities().Elicitation != nil {
 		can.Elicitation = &v2.ElicitationCapabilities{Form: &v2.ElicitationFormCapabilities{}, URL: &v2.ElicitationURLCapabilities{}}
 	}
 	return can
 }
 
 // NewSession calls session/new and keeps the state of the session.
-func (v *V2) NewSession(ctx context.Context, agent v2.Agent, req *v2.NewSessionRequest) (*v2.NewSessionResponse, error) {
+func (s *Services) NewSession(ctx context.Context, agent v2.Agent, req *v2.NewSessionRequest) (*v2.NewSessionResponse, error) {
 	resp, err := agent.NewSession(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	v.s.sessions.Open(acp.SessionID(resp.SessionID)).StartV2(resp.ConfigOptions, resp.AvailableCommands)
+	historyv2.Start(s.one.Sessions().Open(acp.SessionID(resp.SessionID)), resp.ConfigOptions, resp.AvailableCommands)
 	return resp, nil
 }
 
 // ResumeSession calls session/resume. With a replay the state starts afresh,
 // without one what is known of the session stays.
-func (v *V2) ResumeSession(ctx context.Context, agent v2.Agent, req *v2.ResumeSessionRequest) (*v2.ResumeSessionResponse, error) {
+func (s *Services) ResumeSession(ctx context.Context, agent v2.Agent, req *v2.ResumeSessionRequest) (*v2.ResumeSessionResponse, error) {
 	id := acp.SessionID(req.SessionID)
-	st := v.s.sessions.Open(id)
+	st := s.one.Sessions().Open(id)
 	if req.ReplayFrom != nil {
 		st.Reset()
 	}
 	resp, err := agent.ResumeSession(ctx, req)
 	if err != nil {
-		return nil, errors.Join(err, v.s.CloseSession(id))
+		return nil, errors.Join(err, s.one.CloseSession(id))
 	}
-	st.StartV2(resp.ConfigOptions, resp.AvailableCommands)
+	historyv2.Start(st, resp.ConfigOptions, resp.AvailableCommands)
 	return resp, nil
 }
 
 // SessionUpdate adds the update to the state of its session.
-func (v *V2) SessionUpdate(ctx context.Context, n *v2.UpdateSessionNotification) error {
-	v.s.sessions.ApplyV2(n)
-	if _, ok := n.Update.(v2.StateUpdate); ok {
-		v.s.reported(acp.SessionID(n.SessionID))
-	}
-	if v.s.opts.UpdatedV2 != nil {
-		return v.s.opts.UpdatedV2(ctx, n)
+func (s *Services) SessionUpdate(ctx context.Context, n *v2.UpdateSessionNotification) error {
+	s.one.Sessions().Update(acp.SessionID(n.SessionID), func(st *history.State) { historyv2.Apply(st, n.Update) })
+	if s.Updated != nil {
+		return s.Updated(ctx, n)
 	}
 	return nil
 }
 
 // RequestPermission answers by a rule, or by asking the user, or with cancelled.
-func (v *V2) RequestPermission(ctx context.Context, p *v2.RequestPermissionRequest) (*v2.RequestPermissionResponse, error) {
-	resp, err := v.s.RequestPermission(ctx, v.older(p))
+func (s *Services) RequestPermission(ctx context.Context, p *v2.RequestPermissionRequest) (*v2.RequestPermissionResponse, error) {
+	resp, err := s.one.RequestPermission(ctx, s.older(p))
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +96,7 @@ func (v *V2) RequestPermission(ctx context.Context, p *v2.RequestPermissionReque
 }
 
 // older puts a permission request as version 1 would.
-func (v *V2) older(p *v2.RequestPermissionRequest) *acp.RequestPermissionRequest {
+func (s *Services) older(p *v2.RequestPermissionRequest) *acp.RequestPermissionRequest {
 	req := &acp.RequestPermissionRequest{SessionID: acp.SessionID(p.SessionID), Meta: p.Meta}
 	for name, value := range acp.Extra(p.AppendJSON(nil)).All() {
 		if name != "sessionId" && name != "options" && name != "_meta" {
@@ -104,7 +110,7 @@ func (v *V2) older(p *v2.RequestPermissionRequest) *acp.RequestPermissionRequest
 	}
 	switch subject := p.Subject.(type) {
 	case *v2.ToolCallPermissionSubject:
-		req.ToolCall = v.toolCall(req.SessionID, &subject.ToolCall)
+		req.ToolCall = s.toolCall(req.SessionID, &subject.ToolCall)
 	case *v2.CommandPermissionSubject:
 		input, _ := json.Marshal(map[string]string{"command": subject.Command, "cwd": string(subject.Cwd)}) // strings always encode
 		req.ToolCall = acp.ToolCallUpdate{
@@ -117,17 +123,17 @@ func (v *V2) older(p *v2.RequestPermissionRequest) *acp.RequestPermissionRequest
 
 // toolCall returns the whole tool call that a permission request updates. The
 // files of its diffs are among its locations, where rules look for them.
-func (v *V2) toolCall(id acp.SessionID, u *v2.ToolCallUpdate) acp.ToolCallUpdate {
-	st := v.s.sessions.Get(id)
+func (s *Services) toolCall(id acp.SessionID, u *v2.ToolCallUpdate) acp.ToolCallUpdate {
+	st := s.one.State(id)
 	if st == nil {
 		st = history.New(id, history.Limits{Bytes: math.MaxInt}) // nobody opened it; the question counts all the same
 	}
-	st.ApplyV2(u)
+	historyv2.Apply(st, u)
 	merged, _ := st.Merge(&acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(u.ToolCallID)})
 	call := *merged
 	call.Locations = slices.Clip(call.Locations)
 	for _, c := range call.Content {
-		d, ok := history.DiffV2(c)
+		d, ok := historyv2.Diff(c)
 		if !ok {
 			continue
 		}
@@ -167,12 +173,12 @@ func paths(change v2.DiffChangeVariant) []v2.AbsolutePath {
 
 // CreateElicitation answers by asking the user, or with cancel. Both versions
 // write questions and answers alike.
-func (v *V2) CreateElicitation(ctx context.Context, p *v2.CreateElicitationRequest) (*v2.CreateElicitationResponse, error) {
+func (s *Services) CreateElicitation(ctx context.Context, p *v2.CreateElicitationRequest) (*v2.CreateElicitationResponse, error) {
 	req, resp := new(acp.CreateElicitationRequest), new(v2.CreateElicitationResponse)
 	if err := req.UnmarshalJSON(p.AppendJSON(nil)); err != nil {
 		return nil, acp.InvalidParams(v2.MethodElicitationCreate, err)
 	}
-	answer, err := v.s.CreateElicitation(ctx, req)
+	answer, err := s.one.CreateElicitation(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +186,6 @@ func (v *V2) CreateElicitation(ctx context.Context, p *v2.CreateElicitationReque
 }
 
 // CompleteElicitation says that the user is done with a web page.
-func (v *V2) CompleteElicitation(ctx context.Context, p *v2.CompleteElicitationNotification) error {
-	v.s.elicit.Completed(ctx, acp.ElicitationID(p.ElicitationID))
-	return nil
+func (s *Services) CompleteElicitation(ctx context.Context, p *v2.CompleteElicitationNotification) error {
+	return s.one.CompleteElicitation(ctx, &acp.CompleteElicitationNotification{ElicitationID: acp.ElicitationID(p.ElicitationID)})
 }

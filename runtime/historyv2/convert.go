@@ -1,10 +1,10 @@
-package history
+package historyv2
 
 import (
 	"encoding/json"
 
 	"github.com/hermes-nvim/hermes/acp"
-	v2 "github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/acp/v2"
 )
 
 // contentV1 returns a content block in the type of version 1. Both versions
@@ -21,10 +21,14 @@ func contentV1(c v2.ContentBlock) acp.ContentBlock {
 	return v
 }
 
-func contentsV1(list []v2.ContentBlock) []acp.ContentBlock {
-	out := make([]acp.ContentBlock, len(list))
-	for i, c := range list {
-		out[i] = contentV1(c)
+func chunkV1(id v2.MessageID, c v2.ContentBlock) *acp.ContentChunk {
+	return &acp.ContentChunk{MessageID: acp.Some(acp.MessageID(id)), Content: contentV1(c)}
+}
+
+func patchV1(p acp.Patch[[]v2.ContentBlock]) acp.Patch[[]acp.ContentBlock] {
+	out := acp.Patch[[]acp.ContentBlock]{State: p.State, V: make([]acp.ContentBlock, len(p.V))}
+	for i, c := range p.V {
+		out.V[i] = contentV1(c)
 	}
 	return out
 }
@@ -48,10 +52,10 @@ func productV1(c v2.ToolCallContent) acp.ToolCallContent {
 // diffTag is not a tag of version 1, whose diffs have other members.
 const diffTag = "diff_v2"
 
-// DiffV2 returns the diff that a tool call of version 2 produced. Its type has
-// no counterpart in version 1, so a ToolCall keeps it as an
+// Diff returns the diff that a tool call of version 2 produced. Its type has no
+// counterpart in version 1, so a history.ToolCall keeps it as an
 // *acp.ToolCallContentOther.
-func DiffV2(c acp.ToolCallContent) (*v2.Diff, bool) {
+func Diff(c acp.ToolCallContent) (*v2.Diff, bool) {
 	other, ok := c.(*acp.ToolCallContentOther)
 	if !ok || other.Tag != diffTag {
 		return nil, false

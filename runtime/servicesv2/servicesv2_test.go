@@ -1,36 +1,42 @@
-package services
+package servicesv2
 
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/hermes-nvim/hermes/acp"
-	v2 "github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/internal/leak"
+	"github.com/hermes-nvim/hermes/internal/patience"
 	"github.com/hermes-nvim/hermes/runtime/elicitation"
 	"github.com/hermes-nvim/hermes/runtime/history"
 	"github.com/hermes-nvim/hermes/runtime/permission"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
+	"github.com/hermes-nvim/hermes/runtime/services"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// agent2 opens sessions, and replays a message of theirs.
-type agent2 struct {
+func TestMain(m *testing.M) { os.Exit(leak.Main(m)) }
+
+// agent opens sessions, and replays a message of theirs.
+type agent struct {
 	v2.UnimplementedAgentHandler
 	conn *rpc.Conn
 }
 
-func (agent2) Initialize(context.Context, *v2.InitializeRequest) (*v2.InitializeResponse, error) {
+func (agent) Initialize(context.Context, *v2.InitializeRequest) (*v2.InitializeResponse, error) {
 	return &v2.InitializeResponse{ProtocolVersion: 2, Info: v2.Implementation{Name: "a", Version: "1"}}, nil
 }
 
-func (agent2) NewSession(context.Context, *v2.NewSessionRequest) (*v2.NewSessionResponse, error) {
+func (agent) NewSession(context.Context, *v2.NewSessionRequest) (*v2.NewSessionResponse, error) {
 	return &v2.NewSessionResponse{SessionID: "s", AvailableCommands: []v2.AvailableCommand{v2.NewCommand("web", "d")}}, nil
 }
 
-func (a agent2) ResumeSession(ctx context.Context, p *v2.ResumeSessionRequest) (*v2.ResumeSessionResponse, error) {
+func (a agent) ResumeSession(ctx context.Context, p *v2.ResumeSessionRequest) (*v2.ResumeSessionResponse, error) {
 	if p.SessionID != "s" {
 		return nil, &acp.Error{Code: acp.ErrorCodeResourceNotFound, Message: "unknown"}
 	}
@@ -41,7 +47,7 @@ func (a agent2) ResumeSession(ctx context.Context, p *v2.ResumeSessionRequest) (
 }
 
 // Prompt does what the text says, step by step: report a state, or answer.
-func (a agent2) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptResponse, error) {
+func (a agent) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptResponse, error) {
 	say := func(step string) {
 		u, err := v2.DecodeSessionUpdate([]byte(`{"sessionUpdate":"state_update","state":` + step + `}`))
 		if err == nil {
@@ -67,24 +73,26 @@ func (a agent2) Prompt(ctx context.Context, p *v2.PromptRequest) (*v2.PromptResp
 	return &v2.PromptResponse{MessageID: "m"}, nil
 }
 
-// bench2 is bench for version 2, with both versions on offer.
-type bench2 struct {
-	*Services
+// bench is a connection with both versions on offer, and a session "s".
+type bench struct {
+	*services.Services
+	two   *Services
 	ours  v2.Agent  // what the client calls
 	agent v2.Client // what the agent calls
 }
 
-func newBench2(t *testing.T, opts Options) *bench2 {
+func newBench(t *testing.T, opts services.Options) *bench {
 	t.Helper()
-	b := &bench2{Services: New(opts)}
+	b := &bench{Services: services.New(opts)}
+	b.two = New(b.Services)
 	near, far := transport.Pair()
 	versions := rpc.NewClientVersions(
 		rpc.ClientVersion{Protocol: acp.V1, Params: &acp.InitializeRequest{ClientCapabilities: b.Capabilities()}, Handler: acp.ClientSide(b.Services)},
-		rpc.ClientVersion{Protocol: v2.V2, Params: &v2.InitializeRequest{Info: v2.Implementation{Name: "c", Version: "1"}, Capabilities: b.V2().Capabilities()}, Handler: v2.ClientSide(b.V2())},
+		rpc.ClientVersion{Protocol: v2.V2, Params: &v2.InitializeRequest{Info: v2.Implementation{Name: "c", Version: "1"}, Capabilities: b.two.Capabilities()}, Handler: v2.ClientSide(b.two)},
 	)
 	conn := rpc.NewConn(near, versions, rpc.Options{})
 	peer := rpc.Connect(far, func(c *rpc.Conn) acp.Handler {
-		return rpc.NewAgentVersions(rpc.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(agent2{conn: c})})
+		return rpc.NewAgentVersions(rpc.AgentVersion{Protocol: v2.V2, Handler: v2.AgentSide(agent{conn: c})})
 	}, rpc.Options{})
 	t.Cleanup(func() { must(t, b.Services.Close()); conn.Close(); peer.Close() })
 	p, _, err := versions.Initialize(t.Context(), conn)
@@ -92,37 +100,51 @@ func newBench2(t *testing.T, opts Options) *bench2 {
 		t.Fatal(p, err)
 	}
 	b.ours, b.agent = v2.Agent{Conn: conn}, v2.Client{Conn: peer}
-	_, err = b.V2().NewSession(t.Context(), b.ours, &v2.NewSessionRequest{Cwd: "/w"})
+	_, err = b.two.NewSession(t.Context(), b.ours, &v2.NewSessionRequest{Cwd: "/w"})
 	must(t, err)
 	return b
 }
 
 // update sends updates and waits until they are handled.
-func (b *bench2) update(t *testing.T, updates ...string) {
+func (b *bench) update(t *testing.T, updates ...string) {
 	t.Helper()
 	for _, text := range updates {
 		u, err := v2.DecodeSessionUpdate([]byte(text))
 		must(t, err)
 		must(t, b.agent.SessionUpdate(t.Context(), &v2.UpdateSessionNotification{SessionID: "s", Update: u}))
 	}
-	_, err := b.agent.CreateElicitation(t.Context(), form2("s"))
+	_, err := b.agent.CreateElicitation(t.Context(), form("s"))
 	must(t, err)
 }
 
-func form2(id v2.SessionID) *v2.CreateElicitationRequest {
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func code(err error) acp.ErrorCode {
+	if e := (*acp.Error)(nil); errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}
+
+func form(id v2.SessionID) *v2.CreateElicitationRequest {
 	return &v2.CreateElicitationRequest{Message: "Name?", Variant: &v2.ElicitationFormMode{
 		RequestedSchema: v2.ElicitationSchema{Type: v2.ElicitationSchemaTypeObject, Properties: map[string]v2.ElicitationPropertySchema{"n": &v2.StringPropertySchema{}}},
 		Variant:         v2.NewElicitationSessionScope(id),
 	}}
 }
 
-var options2 = []v2.PermissionOption{
+var options = []v2.PermissionOption{
 	{OptionID: "a", Name: "Allow", Kind: v2.PermissionOptionKindAllowOnce}, {OptionID: "r", Name: "Reject", Kind: v2.PermissionOptionKindRejectOnce},
 }
 
-func (b *bench2) ask(t *testing.T, id v2.SessionID, subject string) string {
+func (b *bench) ask(t *testing.T, id v2.SessionID, subject string) string {
 	t.Helper()
-	req := &v2.RequestPermissionRequest{SessionID: id, Title: "May I?", Description: acp.Some("why"), Options: options2}
+	req := &v2.RequestPermissionRequest{SessionID: id, Title: "May I?", Description: acp.Some("why"), Options: options}
 	if subject != "" {
 		var err error
 		req.Subject, err = v2.DecodeRequestPermissionSubject([]byte(subject))
@@ -184,7 +206,7 @@ func TestRulesAnswerPermissionRequestsOfVersion2(t *testing.T) {
 		for _, r := range c.rules {
 			must(t, policy.Add(t.Context(), r))
 		}
-		b := newBench2(t, Options{Policy: policy})
+		b := newBench(t, services.Options{Policy: policy})
 		if c.told != "" {
 			b.update(t, c.told)
 		}
@@ -203,7 +225,7 @@ func TestAskingForPermissionInVersion2(t *testing.T) {
 	t.Parallel()
 	asked := make(chan *acp.RequestPermissionRequest, 1)
 	hang := make(chan struct{}, 1)
-	b := newBench2(t, Options{Ask: func(ctx context.Context, q *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
+	b := newBench(t, services.Options{Ask: func(ctx context.Context, q *acp.RequestPermissionRequest) (acp.PermissionOptionID, error) {
 		asked <- q
 		if len(hang) > 0 {
 			<-ctx.Done()
@@ -239,7 +261,7 @@ func TestAskingForPermissionInVersion2(t *testing.T) {
 	if got := b.ask(t, "s", ""); got != "cancelled" {
 		t.Error(got)
 	}
-	_, err := b.agent.RequestPermission(t.Context(), &v2.RequestPermissionRequest{SessionID: "s", Title: "t", Options: append(options2, options2[0])})
+	_, err := b.agent.RequestPermission(t.Context(), &v2.RequestPermissionRequest{SessionID: "s", Title: "t", Options: append(options, options[0])})
 	if code(err) != acp.ErrorCodeInvalidParams {
 		t.Error(err)
 	}
@@ -254,7 +276,7 @@ func TestRulesDoNotTrustPartsOfAToolCall(t *testing.T) {
 	must(t, policy.Add(t.Context(), permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindRead}))
 	must(t, policy.Add(t.Context(), permission.Rule{Action: permission.Allow, Scope: permission.Always, Kind: acp.ToolKindExecute}))
 	for kind, want := range map[string]string{"edit": "cancelled", "read": "cancelled", "execute": "cancelled"} {
-		b := newBench2(t, Options{Policy: policy, Limits: history.Limits{Bytes: 10_000}})
+		b := newBench(t, services.Options{Policy: policy, Limits: history.Limits{Bytes: 10_000}})
 		got := b.ask(t, "s", `{"type":"tool_call","toolCall":{"toolCallId":"c","kind":"`+kind+`","locations":[{"path":"/w/a"}],"content":[{"type":"diff","changes":[{"operation":"add","path":"/etc/b"}]},{"type":"content","content":{"type":"text","text":"`+strings.Repeat("x", 9000)+`"}}]}}`)
 		if got != want || !b.State("s").ToolCall("c").Truncated {
 			t.Errorf("%s: %s", kind, got)
@@ -265,7 +287,7 @@ func TestRulesDoNotTrustPartsOfAToolCall(t *testing.T) {
 func TestElicitationsOfVersion2(t *testing.T) {
 	t.Parallel()
 	done := make(chan acp.ElicitationID, 1)
-	b := newBench2(t, Options{
+	b := newBench(t, services.Options{
 		Elicit: func(_ context.Context, q *elicitation.Question) (elicitation.Answer, error) {
 			if q.URL != nil {
 				return &acp.ElicitationAcceptAction{}, nil
@@ -277,18 +299,18 @@ func TestElicitationsOfVersion2(t *testing.T) {
 		},
 		ElicitComplete: func(_ context.Context, id acp.ElicitationID) { done <- id },
 	})
-	if can := b.V2().Capabilities().Elicitation; can == nil || can.Form == nil || can.URL == nil {
+	if can := b.two.Capabilities().Elicitation; can == nil || can.Form == nil || can.URL == nil {
 		t.Error("elicitation is not offered")
 	}
-	if can := New(Options{}).V2().Capabilities(); can.Elicitation != nil {
+	if can := New(services.New(services.Options{})).Capabilities(); can.Elicitation != nil {
 		t.Error("elicitation is offered without anybody to ask")
 	}
-	r, err := b.agent.CreateElicitation(t.Context(), form2("s"))
+	r, err := b.agent.CreateElicitation(t.Context(), form("s"))
 	must(t, err)
 	if got := string(r.AppendJSON(nil)); got != `{"action":"accept","content":{"n":"Name?"}}` {
 		t.Error(got)
 	}
-	f := form2("s")
+	f := form("s")
 	f.Variant.(*v2.ElicitationFormMode).Variant = v2.NewElicitationRequestScope(acp.NumberID(1))
 	r, err = b.agent.CreateElicitation(t.Context(), f)
 	must(t, err)
@@ -316,10 +338,11 @@ func TestSessionsOfVersion2(t *testing.T) {
 	policy, err := permission.Open("")
 	must(t, err)
 	var updates []string
-	b := newBench2(t, Options{Policy: policy, UpdatedV2: func(_ context.Context, n *v2.UpdateSessionNotification) error {
+	b := newBench(t, services.Options{Policy: policy})
+	b.two.Updated = func(_ context.Context, n *v2.UpdateSessionNotification) error {
 		updates = append(updates, string(n.SessionID))
 		return nil
-	}})
+	}
 	if n := b.State("s").Snapshot(); len(n.Commands) != 1 {
 		t.Errorf("%+v", n)
 	}
@@ -334,15 +357,15 @@ func TestSessionsOfVersion2(t *testing.T) {
 	if text() != "one" || b.State("s").Snapshot().Activity.Idle() || strings.Join(updates, "") != "ss" {
 		t.Error(text(), updates)
 	}
-	_, err = b.V2().ResumeSession(t.Context(), b.ours, &v2.ResumeSessionRequest{SessionID: "s", Cwd: "/w"})
+	_, err = b.two.ResumeSession(t.Context(), b.ours, &v2.ResumeSessionRequest{SessionID: "s", Cwd: "/w"})
 	if err != nil || text() != "one" {
 		t.Error(text(), err)
 	}
-	_, err = b.V2().ResumeSession(t.Context(), b.ours, &v2.ResumeSessionRequest{SessionID: "s", Cwd: "/w", ReplayFrom: &v2.ReplayFromStart{}})
+	_, err = b.two.ResumeSession(t.Context(), b.ours, &v2.ResumeSessionRequest{SessionID: "s", Cwd: "/w", ReplayFrom: &v2.ReplayFromStart{}})
 	if err != nil || text() != "again" {
 		t.Error(text(), err)
 	}
-	_, err = b.V2().ResumeSession(t.Context(), b.ours, &v2.ResumeSessionRequest{SessionID: "gone", Cwd: "/w"})
+	_, err = b.two.ResumeSession(t.Context(), b.ours, &v2.ResumeSessionRequest{SessionID: "gone", Cwd: "/w"})
 	if code(err) != acp.ErrorCodeResourceNotFound || b.State("gone") != nil {
 		t.Error(err)
 	}
@@ -374,16 +397,13 @@ func TestAPromptOfVersion2EndsWhenTheSessionIsIdleAgain(t *testing.T) {
 		"a reason nobody knows":      {"", "accept" + running + idle("_new"), "_new"},
 		"it dies with the last word": {"", "accept" + running + idle("end_turn") + " die", "end_turn"},
 	} {
-		b := newBench2(t, Options{})
+		b := newBench(t, services.Options{})
 		if c.before != "" {
 			b.update(t, `{"sessionUpdate":"state_update","state":`+c.before+`}`)
 		}
-		resp, activity, err := b.V2().Prompt(t.Context(), b.ours, &v2.PromptRequest{SessionID: "s", Prompt: []v2.ContentBlock{v2.NewTextContent(c.script)}})
+		resp, activity, err := b.two.Prompt(t.Context(), b.ours, &v2.PromptRequest{SessionID: "s", Prompt: []v2.ContentBlock{v2.NewTextContent(c.script)}})
 		if err != nil || string(activity.StopReason) != c.want || resp.MessageID != "m" {
 			t.Errorf("%s: %+v, %v", name, activity, err)
-		}
-		if len(b.working) != 0 {
-			t.Errorf("%s: something is left", name)
 		}
 	}
 }
@@ -394,25 +414,30 @@ func TestAPromptOfVersion2EndsWithWhateverEndsFirst(t *testing.T) {
 	var closed *rpc.ClosedError
 	for name, c := range map[string]struct {
 		script string
-		end    func(b *bench2, cancel context.CancelCauseFunc)
+		end    func(b *bench, cancel context.CancelCauseFunc)
 		is     func(error) bool
 	}{
 		"refused":    {"no", nil, func(err error) bool { return code(err) == acp.ErrorCodeInvalidParams }},
 		"connection": {`accept "running" die`, nil, func(err error) bool { return errors.As(err, &closed) }},
-		"context":    {`accept "running"`, func(_ *bench2, cancel context.CancelCauseFunc) { cancel(gaveUp) }, func(err error) bool { return errors.Is(err, gaveUp) }},
-		"session":    {`accept "running"`, func(b *bench2, _ context.CancelCauseFunc) { b.CloseSession("s") }, func(err error) bool { return strings.Contains(err.Error(), "session s: closed") }},
-		"services":   {`accept "running"`, func(b *bench2, _ context.CancelCauseFunc) { b.Services.Close() }, func(err error) bool { return strings.Contains(err.Error(), "session s: closed") }},
+		"context":    {`accept "running"`, func(_ *bench, cancel context.CancelCauseFunc) { cancel(gaveUp) }, func(err error) bool { return errors.Is(err, gaveUp) }},
+		"session":    {`accept "running"`, func(b *bench, _ context.CancelCauseFunc) { b.CloseSession("s") }, func(err error) bool { return strings.Contains(err.Error(), "session s: closed") }},
+		"services":   {`accept "running"`, func(b *bench, _ context.CancelCauseFunc) { b.Services.Close() }, func(err error) bool { return strings.Contains(err.Error(), "session s: closed") }},
 	} {
-		b := newBench2(t, Options{})
+		b := newBench(t, services.Options{})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		done := make(chan error, 1)
 		go func() {
-			_, _, err := b.V2().Prompt(ctx, b.ours, &v2.PromptRequest{SessionID: "s", Prompt: []v2.ContentBlock{v2.NewTextContent(c.script)}})
+			_, _, err := b.two.Prompt(ctx, b.ours, &v2.PromptRequest{SessionID: "s", Prompt: []v2.ContentBlock{v2.NewTextContent(c.script)}})
 			done <- err
 		}()
 		if c.end != nil {
-			for late := time.Now().Add(10 * time.Second); b.State("s").Activity().State != "running" && time.Now().Before(late); {
-				time.Sleep(time.Millisecond)
+			now, changed := b.State("s").Activity()
+			for late := time.After(patience.Soon); now.State != "running"; now, changed = b.State("s").Activity() {
+				select {
+				case <-changed:
+				case <-late:
+					t.Fatalf("%s: not at work", name)
+				}
 			}
 			c.end(b, cancel)
 		}
@@ -420,5 +445,15 @@ func TestAPromptOfVersion2EndsWithWhateverEndsFirst(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		cancel(nil)
+	}
+}
+
+func TestAPromptAfterTheEndOfTheServicesEndsAtOnce(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, services.Options{})
+	must(t, b.Services.Close())
+	_, _, err := b.two.Prompt(t.Context(), b.ours, &v2.PromptRequest{SessionID: "s", Prompt: []v2.ContentBlock{v2.NewTextContent(`accept "running"`)}})
+	if err == nil || !strings.Contains(err.Error(), "session s: closed") {
+		t.Error(err)
 	}
 }

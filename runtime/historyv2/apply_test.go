@@ -1,4 +1,4 @@
-package history
+package historyv2
 
 import (
 	"encoding/base64"
@@ -8,18 +8,46 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
-	v2 "github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/acp/v2"
+	"github.com/hermes-nvim/hermes/runtime/history"
 )
 
-func applyV2(t *testing.T, s *State, updates ...string) {
+func apply2(t *testing.T, s *history.State, updates ...string) {
 	t.Helper()
 	for _, u := range updates {
 		v, err := v2.DecodeSessionUpdate([]byte(u))
 		if err != nil {
 			t.Fatalf("%s: %v", u, err)
 		}
-		s.ApplyV2(v)
+		Apply(s, v)
 	}
+}
+
+func has(x acp.Extra, name string) bool {
+	_, ok := x.Get(name)
+	return ok
+}
+
+func chunk(role, id, text string) string {
+	return fmt.Sprintf(`{"sessionUpdate":"%s_chunk","messageId":%q,"content":{"type":"text","text":%q}}`, role, id, text)
+}
+
+// outline describes a timeline in a line.
+func outline(s *history.Snapshot) string {
+	var b strings.Builder
+	for _, e := range s.Timeline {
+		switch e := e.(type) {
+		case *history.Message:
+			fmt.Fprintf(&b, "%s%s:%s; ", e.Role, e.ID, e.Text())
+		case *history.Notice:
+			fmt.Fprintf(&b, "notice %s; ", e.Title)
+		case *history.Compaction:
+			fmt.Fprintf(&b, "compaction %s %d; ", e.Status, len(e.Summary))
+		default:
+			fmt.Fprintf(&b, "%T; ", e)
+		}
+	}
+	return b.String()
 }
 
 func TestMessagesOfVersion2AreUpserts(t *testing.T) {
@@ -40,13 +68,13 @@ func TestMessagesOfVersion2AreUpserts(t *testing.T) {
 		{[]string{chunk("agent_message", "1", "a"), `{"sessionUpdate":"agent_message","messageId":"1"}`}, "agent1:a; "},
 		{[]string{`{"sessionUpdate":"user_message","messageId":"1"}`, chunk("agent_message", "1", "a"), chunk("user_message", "1", "q")}, "user1:q; agent1:a; "},
 	} {
-		s := New("s", Limits{})
-		applyV2(t, s, c.updates...)
+		s := history.New("s", history.Limits{})
+		apply2(t, s, c.updates...)
 		before := s.Snapshot()
 		if got := outline(before); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
-		applyV2(t, s, message("agent_message", "1", "["+y+"]"), chunk("user_message", "1", "more"))
+		apply2(t, s, message("agent_message", "1", "["+y+"]"), chunk("user_message", "1", "more"))
 		if got := outline(before); got != c.want {
 			t.Errorf("a snapshot changed from %q to %q", c.want, got)
 		}
@@ -55,33 +83,33 @@ func TestMessagesOfVersion2AreUpserts(t *testing.T) {
 
 func TestToolCallsOfVersion2ArePatched(t *testing.T) {
 	t.Parallel()
-	s := New("s", Limits{})
-	applyV2(t, s, `{"sessionUpdate":"tool_call_update","toolCallId":"c"}`)
+	s := history.New("s", history.Limits{})
+	apply2(t, s, `{"sessionUpdate":"tool_call_update","toolCallId":"c"}`)
 	if c := s.ToolCall("c"); c.Status.V != acp.ToolCallStatusPending || c.Kind.V != acp.ToolKindOther {
 		t.Errorf("%+v", c)
 	}
-	applyV2(t, s,
+	apply2(t, s,
 		`{"sessionUpdate":"tool_call_update","toolCallId":"c","title":"T","name":"edit_file","kind":"edit","status":"paused","rawInput":{"a":1},"rawOutput":[2],"locations":[{"path":"/a","line":3}],"capabilities":{"cancel":{}},"_meta":{"m":1},"content":[{"type":"content","content":{"type":"text","text":"one"}}]}`,
 		`{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"diff","changes":[{"operation":"move","oldPath":"/a","path":"/b"}]}}`,
 		`{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"terminal","terminalId":"t"}}`,
 		`{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"cancelled"}`)
 	c := s.ToolCall("c")
 	if c.Title != "T" || c.Name.V != "edit_file" || c.Kind.V != acp.ToolKindEdit || c.Status.V != "cancelled" || string(c.RawInput) != `{"a":1}` ||
-		string(c.RawOutput) != "[2]" || len(c.Locations) != 1 || c.Locations[0].Line.V != 3 || c.Capabilities.Cancel == nil || len(c.Content) != 3 || string(c.Meta) != `{"m":1}` {
+		string(c.RawOutput) != "[2]" || len(c.Locations) != 1 || c.Locations[0].Line.V != 3 || !has(c.Capabilities, "cancel") || len(c.Content) != 3 || string(c.Meta) != `{"m":1}` {
 		t.Errorf("%+v", c)
 	}
-	d, ok := DiffV2(c.Content[1])
+	d, ok := Diff(c.Content[1])
 	if move, _ := d.Changes[0].Variant.(*v2.DiffChangeMove); !ok || move.OldPath != "/a" || move.Path != "/b" {
 		t.Errorf("%+v", c.Content[1])
 	}
-	if _, ok := DiffV2(c.Content[0]); ok {
+	if _, ok := Diff(c.Content[0]); ok {
 		t.Error("text is no diff")
 	}
 	if term, ok := c.Content[2].(*acp.Terminal); !ok || term.TerminalID != "t" {
 		t.Errorf("%+v", c.Content[2])
 	}
-	applyV2(t, s, `{"sessionUpdate":"tool_call_update","toolCallId":"c","title":null,"name":null,"kind":null,"status":null,"rawInput":null,"rawOutput":null,"locations":null,"capabilities":null,"_meta":null,"content":null}`)
-	want := &ToolCall{ToolCall: acp.ToolCall{ToolCallID: "c", Kind: acp.Some(acp.ToolKindOther), Status: acp.Some(acp.ToolCallStatusPending)}}
+	apply2(t, s, `{"sessionUpdate":"tool_call_update","toolCallId":"c","title":null,"name":null,"kind":null,"status":null,"rawInput":null,"rawOutput":null,"locations":null,"capabilities":null,"_meta":null,"content":null}`)
+	want := &history.ToolCall{ToolCall: acp.ToolCall{ToolCallID: "c", Kind: acp.Some(acp.ToolKindOther), Status: acp.Some(acp.ToolCallStatusPending)}}
 	if got := s.ToolCall("c"); !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
@@ -95,46 +123,58 @@ func TestTerminalsOfTheAgent(t *testing.T) {
 	output := func(b string) string {
 		return fmt.Sprintf(`{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":%q}`, base64.StdEncoding.EncodeToString([]byte(b)))
 	}
-	s := New("s", Limits{Bytes: 10_000})
-	applyV2(t, s, output("a\xc3"), `{"sessionUpdate":"terminal_update","terminalId":"t","command":"make","cwd":"/w","size":{"cols":80,"rows":24},"capabilities":{"cancel":{}}}`)
+	s := history.New("s", history.Limits{Bytes: 10_000})
+	apply2(t, s, output("a\xc3"), `{"sessionUpdate":"terminal_update","terminalId":"t","command":"make","cwd":"/w","size":{"cols":80,"rows":24},"capabilities":{"cancel":{}}}`)
 	early := s.Terminal("t")
-	applyV2(t, s, output("\xa4"), `{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"not base64"}`,
+	apply2(t, s, output("\xa4"), `{"sessionUpdate":"terminal_output_chunk","terminalId":"t","data":"not base64"}`,
 		`{"sessionUpdate":"terminal_update","terminalId":"t","exitStatus":{"exitCode":-1},"capabilities":null}`)
 	late := s.Terminal("t")
-	if early.Output != "a\xc3" || early.Exit != nil || early.Command != "make" || early.Dir != "/w" || early.Size.Cols != 80 || early.Capabilities.Cancel == nil {
+	if early.Output != "a\xc3" || early.Exit != nil || early.Command != "make" || early.Dir != "/w" || early.Cols != 80 || early.Rows != 24 || !has(early.Capabilities, "cancel") {
 		t.Errorf("%+v", early)
 	}
-	if late.Output != "aä" || late.Exit.ExitCode.V != -1 || late.Capabilities != nil || s.Snapshot().Timeline[0] != Entry(late) {
+	if late.Output != "aä" || late.Exit.Code.V != -1 || late.Capabilities != nil || s.Snapshot().Timeline[0] != history.Entry(late) {
 		t.Errorf("%+v", late)
 	}
-	applyV2(t, s, `{"sessionUpdate":"terminal_update","terminalId":"t","output":{"data":"eA=="},"command":null,"cwd":null,"size":null,"exitStatus":null}`)
-	if got := s.Terminal("t"); !reflect.DeepEqual(got, &Terminal{ID: "t", Output: "x"}) {
+	apply2(t, s, `{"sessionUpdate":"terminal_update","terminalId":"t","output":{"data":"eA=="},"command":null,"cwd":null,"size":null,"exitStatus":null}`)
+	if got := s.Terminal("t"); !reflect.DeepEqual(got, &history.Terminal{ID: "t", Output: "x"}) {
 		t.Errorf("%+v", got)
 	}
 	for i := range 200 {
-		applyV2(t, s, output(strings.Repeat(fmt.Sprint(i%10), 1000)))
+		apply2(t, s, output(strings.Repeat(fmt.Sprint(i%10), 1000)))
 	}
-	if got := s.Terminal("t"); !got.Truncated || len(got.Output) > 10_000 || len(got.Output) < 4000 || !strings.HasSuffix(got.Output, strings.Repeat("9", 1000)) || s.bytes > 10_000 {
+	if got := s.Terminal("t"); !got.Truncated || len(got.Output) > 10_000 || len(got.Output) < 4000 || !strings.HasSuffix(got.Output, strings.Repeat("9", 1000)) {
 		t.Errorf("%d bytes kept", len(got.Output))
 	}
 	for i := range 300 {
-		applyV2(t, s, fmt.Sprintf(`{"sessionUpdate":"terminal_update","terminalId":"n%d","command":%q}`, i, strings.Repeat("x", 200)),
+		apply2(t, s, fmt.Sprintf(`{"sessionUpdate":"terminal_update","terminalId":"n%d","command":%q}`, i, strings.Repeat("x", 200)),
 			fmt.Sprintf(`{"sessionUpdate":"tool_call_content_chunk","toolCallId":"c","content":{"type":"content","content":{"type":"text","text":%q}}}`, strings.Repeat("y", 500)))
 	}
-	if s.bytes > 10_000 || len(s.terminals)+len(s.calls) != len(s.items) || s.Terminal("t") != nil || s.Terminal("n299") == nil {
-		t.Errorf("%d bytes, %d terminals", s.bytes, len(s.terminals))
+	kept := 0
+	for _, e := range s.Snapshot().Timeline {
+		switch e := e.(type) {
+		case *history.Terminal:
+			kept += len(e.Command) + len(e.Output)
+			if s.Terminal(e.ID) != e {
+				t.Errorf("terminal %s is not found", e.ID)
+			}
+		case *history.ToolCall:
+			kept += len(e.ToolCall.AppendJSON(nil))
+		}
+	}
+	if kept > 10_000 || kept < 1000 || s.Terminal("t") != nil || s.Terminal("n299") == nil {
+		t.Errorf("%d bytes kept", kept)
 	}
 }
 
 func TestTheRestOfTheStateOfVersion2(t *testing.T) {
 	t.Parallel()
-	s := New("s", Limits{})
+	s := history.New("s", history.Limits{})
 	option := []byte(`{"configId":"m","name":"Model","category":"model","type":"select","currentValue":"a","options":[{"groupId":"g","name":"G","options":[{"value":"a","name":"A"}]}]}`)
 	var o v2.SessionConfigOption
 	if err := o.UnmarshalJSON(option); err != nil {
 		t.Fatal(err)
 	}
-	s.StartV2([]v2.SessionConfigOption{o}, []v2.AvailableCommand{&v2.Command{Name: "web", Input: v2.NewTextCommandInput("what")}})
+	Start(s, []v2.SessionConfigOption{o}, []v2.AvailableCommand{&v2.Command{Name: "web", Input: v2.NewTextCommandInput("what")}})
 	n := s.Snapshot()
 	const option1 = `{"id":"m","name":"Model","category":"model","type":"select","currentValue":"a","options":[{"group":"g","name":"G","options":[{"value":"a","name":"A"}]}]}`
 	if got := string(n.ConfigOptions[0].AppendJSON(nil)); got != option1 {
@@ -143,7 +183,7 @@ func TestTheRestOfTheStateOfVersion2(t *testing.T) {
 	if in, _ := n.Commands[0].Input.(*acp.UnstructuredCommandInput); n.Commands[0].Name != "web" || in.Hint != "what" || !n.Activity.Idle() {
 		t.Errorf("%+v", n)
 	}
-	applyV2(t, s,
+	apply2(t, s,
 		`{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[{"content":"x","priority":"high","status":"pending"}]}}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"q","entries":[]}}`,
 		`{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"p","entries":[{"content":"y","priority":"low","status":"completed"}]}}`,
@@ -164,12 +204,12 @@ func TestTheRestOfTheStateOfVersion2(t *testing.T) {
 		t.Errorf("%+v", n)
 	}
 	for i := range 100 {
-		applyV2(t, s, fmt.Sprintf(`{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"%d","entries":[]}}`, i))
+		apply2(t, s, fmt.Sprintf(`{"sessionUpdate":"plan_update","plan":{"type":"items","planId":"%d","entries":[]}}`, i))
 	}
-	if n := s.Snapshot(); len(n.Plans) != maxPlans || n.Plans[0].ID != "84" {
+	if n := s.Snapshot(); len(n.Plans) != 16 || n.Plans[0].ID != "84" {
 		t.Errorf("%d plans", len(n.Plans))
 	}
-	applyV2(t, s, `{"sessionUpdate":"usage_update","used":2,"size":2,"cost":null}`)
+	apply2(t, s, `{"sessionUpdate":"usage_update","used":2,"size":2,"cost":null}`)
 	s.Reset()
 	if n := s.Snapshot(); n.Plans != nil || n.Usage.Cost != nil {
 		t.Errorf("%+v", n)
@@ -194,8 +234,8 @@ func TestWhatASessionOfVersion2IsDoing(t *testing.T) {
 		`"idle","stopReason":"error","error":{"code":-32603,"message":"m"}`: {"idle", "error", true},
 		`"idle","stopReason":"_new"`:                                        {"idle", "_new", true},
 	} {
-		s := New("s", Limits{})
-		applyV2(t, s, `{"sessionUpdate":"state_update","state":`+update+`,"background":[{"type":"terminal","terminalId":"t"}]}`)
+		s := history.New("s", history.Limits{})
+		apply2(t, s, `{"sessionUpdate":"state_update","state":`+update+`,"background":[{"type":"terminal","terminalId":"t"}]}`)
 		a := s.Snapshot().Activity
 		if a.State != want.state || string(a.StopReason) != want.why || a.Idle() != want.idle || (a.Error != nil) != (want.why == "error") || len(a.Background) != 1 && want.state != "_new" {
 			t.Errorf("%s: %+v", update, a)
@@ -233,12 +273,12 @@ func TestContentOfVersion2KeepsEverything(t *testing.T) {
 
 func TestTheStoreTakesUpdatesOfVersion2(t *testing.T) {
 	t.Parallel()
-	st := NewStore(Limits{})
+	st := history.NewStore(history.Limits{})
 	u, err := v2.DecodeSessionUpdate([]byte(chunk("agent_message", "1", "early")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	st.ApplyV2(&v2.UpdateSessionNotification{SessionID: "s", Update: u})
+	st.Update("s", func(s *history.State) { Apply(s, u) })
 	if got := outline(st.Open("s").Snapshot()); got != "agent1:early; " {
 		t.Error(got)
 	}
