@@ -65,20 +65,27 @@ func (e *Error) Error() string {
 
 // cause returns what Data says about the reason, empty for nothing.
 func (e *Error) cause() string {
-	var text string
-	if json.Unmarshal(e.Data, &text) == nil {
-		return text
-	}
-	var object map[string]json.RawMessage
-	if json.Unmarshal(e.Data, &object) != nil {
-		return ""
+	d := jx.New(e.Data)
+	if d.Peek() != '{' {
+		return text(e.Data)
 	}
 	for _, name := range []string{"details", "message"} {
-		if json.Unmarshal(object[name], &text) == nil && text != "" {
-			return text
+		value, _ := Extra(e.Data).Get(name)
+		if cause := text(value); cause != "" {
+			return cause
 		}
 	}
 	return ""
+}
+
+// text returns the string that raw is, empty when it is something else.
+func text(raw []byte) string {
+	d := jx.New(raw)
+	s := d.Str()
+	if d.End(); d.Failed() {
+		return ""
+	}
+	return s
 }
 
 // oneLine joins the lines of s, writes what cannot be printed as an escape and

@@ -24,6 +24,7 @@ const politeWait = 600 * time.Millisecond
 // dial starts or reaches the agent and initializes it. The connection is made
 // again when it breaks, if the user wants that.
 func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
+	log := c.host.log.With("agent", c.name)
 	opts := redial.Options{
 		Versions: []rpc.ClientVersion{{
 			Protocol: acp.V1, Params: c.initialize(), Handler: handler{acp.ClientSide(&client{conn: c}), c},
@@ -31,8 +32,7 @@ func (c *connection) dial(ctx context.Context) (*redial.Client, error) {
 		Conn: rpc.Options{
 			// What waits here waits for Neovim, behind the queue.
 			Limits:  rpc.Limits{Messages: 2000, Bytes: 8 << 20, NewSession: c.host.timeouts().newSession()},
-			Logger:  c.host.log.With("agent", c.name),
-			OnFault: c.fault,
+			OnFault: func(f rpc.Fault) { f.Log(log); c.fault(f) },
 			Tap:     c.tap,
 		},
 		OnEvent: c.redialled,

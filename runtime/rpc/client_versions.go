@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
 // ClientVersion is one version of the protocol that a client speaks.
@@ -223,13 +225,18 @@ func set(params *acp.Extra, name string, value []byte) {
 
 // supported returns the versions that the refusal of one names, newest first.
 func supported(refused *acp.Error) []int {
-	var data struct {
-		Supported []int `json:"supported"`
+	raw, _ := acp.Extra(refused.Data).Get("supported")
+	d := jx.New(raw)
+	var list []int
+	if d.Array() {
+		for d.More(']') {
+			list = append(list, int(d.Int(math.MinInt32, math.MaxInt32)))
+		}
 	}
-	if json.Unmarshal(refused.Data, &data) != nil {
+	if d.Failed() {
 		return nil
 	}
-	slices.Sort(data.Supported)
-	slices.Reverse(data.Supported)
-	return slices.Compact(data.Supported)
+	slices.Sort(list)
+	slices.Reverse(list)
+	return slices.Compact(list)
 }

@@ -41,7 +41,8 @@ func TestUnknownNotificationsAreIgnored(t *testing.T) {
 		"client": acp.ClientSide(acp.UnimplementedClientHandler{}), "agent": early{acp.AgentSide(acp.UnimplementedAgentHandler{})},
 	} {
 		var log bytes.Buffer
-		c, w := dial(t, h, rpc.Options{Server: name == "agent", Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		c, w := dial(t, h, rpc.Options{Server: name == "agent", OnFault: func(f rpc.Fault) { f.Log(logger) }})
 		for _, method := range []string{"nonesuch", "$/unknown", "_ext", "session/prompt", "session/request_permission"} {
 			w.say(`{"jsonrpc":"2.0","method":%q,"params":{}}`, method)
 		}

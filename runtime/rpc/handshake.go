@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -97,12 +98,6 @@ func protocolVersion(text json.RawMessage) (int, bool) {
 		return 0, false
 	}
 	raw, _ := acp.Extra(text).Get("protocolVersion")
-	if len(raw) == 0 || raw[0] == 'n' || raw[0] == '"' {
-		return 0, false
-	}
-	var v uint16
-	if json.Unmarshal(raw, &v) != nil {
-		return 0, false
-	}
-	return int(v), true
+	v, err := strconv.ParseUint(string(raw), 10, 16)
+	return int(v), err == nil
 }

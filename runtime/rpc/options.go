@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"log/slog"
 	"sync/atomic"
 )
@@ -28,12 +29,9 @@ type Options struct {
 	// each; nil: no such bound. A program with many connections gives all of
 	// them the same.
 	Budget *Budget
-	// Logger gets what is wrong with the traffic, without its content; nil: no
-	// logging.
-	Logger *slog.Logger
-	// OnFault is told what was wrong with the traffic and did not end the
-	// connection. It is called by the goroutine that reads, or by a handler's,
-	// so it must return soon, and may be called concurrently.
+	// OnFault gets what was wrong with the traffic and did not end the
+	// connection; Fault.Log logs it. It is called by the goroutine that reads, or
+	// by a handler's, so it must return soon, and may be called concurrently.
 	OnFault func(Fault)
 	// Tap sees every message as it is on the wire, lines that are no messages
 	// included. It may not keep the bytes. Calls for one direction come one at
@@ -94,6 +92,19 @@ type Fault struct {
 	Kind FaultKind
 	Err  error  // what exactly; never nil
 	Line []byte // beginning of the message, when there is one; valid during the call
+	Size int    // of the whole message in bytes
+}
+
+// Log logs the fault, without the content of the message. What peers do all the
+// time is logged at the level Debug, everything else at Warn. (Connections do not
+// log by themselves, so that programs without a log do not link log/slog.)
+func (f Fault) Log(l *slog.Logger) {
+	level := slog.LevelWarn
+	switch f.Kind {
+	case FaultUnknownMethod, FaultLate, FaultNoise, FaultLarge:
+		level = slog.LevelDebug
+	}
+	l.Log(context.Background(), level, f.Kind.String(), "error", f.Err, "bytes", f.Size)
 }
 
 // faultLine is how much of a message a Fault carries, in bytes.
@@ -122,17 +133,10 @@ func (c *Conn) Stats() Stats {
 	return s
 }
 
-// fault counts, logs and reports a fault.
+// fault counts and reports a fault.
 func (c *Conn) fault(kind FaultKind, err error, line []byte) {
 	c.count.faults[kind].Add(1)
-	if l := c.opts.Logger; l != nil {
-		level := slog.LevelWarn
-		if kind == FaultUnknownMethod || kind == FaultLate || kind == FaultNoise || kind == FaultLarge {
-			level = slog.LevelDebug
-		}
-		l.Log(c.base, level, kind.String(), "error", err, "bytes", len(line))
-	}
 	if c.opts.OnFault != nil {
-		c.opts.OnFault(Fault{Kind: kind, Err: err, Line: line[:min(len(line), faultLine)]})
+		c.opts.OnFault(Fault{Kind: kind, Err: err, Line: line[:min(len(line), faultLine)], Size: len(line)})
 	}
 }

@@ -213,8 +213,8 @@ func (c *Conn) answer(k *Call, r reply, named []byte) {
 func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 	s := step{buf: buf, method: c.intern(f.Method), params: params(f)}
 	if s.method == acp.MethodCancelRequest {
-		// Not the typed message, which takes 7.0 for no integer.
-		if raw, _ := acp.Extra(s.params).Get("requestId"); len(raw) > 0 {
+		// Not the typed message, which does not take 7.0 for an integer.
+		if raw, found := acp.Extra(s.params).Get("requestId"); found {
 			if id, ok := requestID(raw, c.lim.ID); ok {
 				c.in.cancel(id)
 			}

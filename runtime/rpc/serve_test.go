@@ -189,8 +189,8 @@ func TestAnAgentThatDoesNotSaySoIsReported(t *testing.T) {
 	for name, opts := range map[string]rpc.Options{"Server": {Server: true}, "nothing": {}} {
 		faults := make(chan rpc.Fault, 8)
 		var log strings.Builder
-		opts.OnFault = func(f rpc.Fault) { faults <- f }
-		opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		opts.OnFault = func(f rpc.Fault) { f.Log(logger); faults <- f }
 		c, w := dial(t, early{acp.AgentSide(new(greeter))}, opts)
 		w.say(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
 		w.hear()

@@ -50,12 +50,11 @@ func run(ctx context.Context, command []string) error {
 		return err
 	}
 	defer cmd.Process.Kill()
-	conn := rpc.NewConn(transport.NewStream(out, in), acp.ClientSide(client{}), rpc.Options{})
-	defer conn.Close()
-	agent := acp.Agent{Conn: conn}
-	if _, err := agent.Initialize(ctx, &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
+	agent, err := rpc.Open(ctx, transport.NewStream(out, in), client{}, nil, rpc.Options{})
+	if err != nil {
 		return err
 	}
+	defer agent.Close()
 	dir, err := os.Getwd()
 	if err != nil {
 		return err
@@ -64,6 +63,6 @@ func run(ctx context.Context, command []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = agent.Prompt(ctx, &acp.PromptRequest{SessionID: s.SessionID, Prompt: []acp.ContentBlock{acp.NewTextContent("Hello")}})
+	_, err = agent.Session(s.SessionID).Prompt(ctx, acp.NewTextContent("Hello"))
 	return err
 }

@@ -22,7 +22,7 @@ import (
 func Run(ctx context.Context, t transport.Transport, log *slog.Logger) error {
 	return rpc.Connect(t, func(c *rpc.Conn) acp.Handler {
 		return acp.AgentSide(&agent{conn: c, sessions: map[acp.SessionID]*session{}, exit: os.Exit})
-	}, rpc.Options{Logger: log}).Wait(ctx)
+	}, rpc.Options{OnFault: func(f rpc.Fault) { f.Log(log) }}).Wait(ctx)
 }
 
 // agent answers one client.
