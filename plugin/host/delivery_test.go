@@ -1,7 +1,6 @@
 package host
 
 import (
-	"fmt"
 	"log/slog"
 	"os/exec"
 	"testing"
@@ -44,7 +43,7 @@ end })`, []any{}); err != nil {
 			}
 			h := &Host{log: slog.New(slog.DiscardHandler), nvim: v, queue: newQueue(queueBytes), ctx: t.Context()}
 			line := func(text string) item {
-				return item{kind: eventAgentStderr, json: fmt.Appendf(nil, `{"agent":"a","line":%q}`, text)}
+				return event(eventAgentStderr, new(object).str("agent", "a").str("line", text))
 			}
 			bad := item{kind: eventAgentStderr, json: []byte(`{"line":}`)}
 			for _, batch := range [][]item{{line("a"), line("b")}, {line("c"), bad, line("d")}, {bad}, {line("e")}} {

@@ -16,9 +16,13 @@ type delivery struct {
 	items []item
 }
 
-func number(i int) item { return item{kind: kindNotice, json: []byte(strconv.Itoa(i))} }
+func number(i int) item { return costed(strconv.Itoa(i)) }
 
-func sized(n int) item { return item{kind: kindNotice, json: []byte(strings.Repeat("x", n))} }
+func sized(n int) item { return costed(strings.Repeat("x", n)) }
+
+func costed(text string) item {
+	return item{kind: kindNotice, json: []byte(text), cost: len(text) + valueCost}
+}
 
 func TestTheFirstItemIsDeliveredAtOnceThenBatchesKeepTheirDistance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
