@@ -11,8 +11,8 @@ type Agent struct {
 	Conn Caller
 }
 
-// Authenticate sends the request authenticate: signs the user in by one of the methods from
-// the `initialize` response. Until then agents may answer session requests with -32000.
+// Authenticate sends the request authenticate, which signs the user in by one of the methods
+// from the `initialize` response. Until then agents may answer session requests with -32000.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*AuthenticateResponse, error) {
 	r := new(AuthenticateResponse)
@@ -22,7 +22,7 @@ func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*Authe
 	return r, nil
 }
 
-// Initialize sends the request initialize: opens the connection: both sides agree on a
+// Initialize sends the request initialize, which opens the connection: both sides agree on a
 // protocol version and say what they can do. It must be the client's first request.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
@@ -33,7 +33,7 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*Initializ
 	return r, nil
 }
 
-// Logout sends the request logout: signs the user out. Needs the agent capability
+// Logout sends the request logout, which signs the user out. Needs the agent capability
 // `auth.logout`.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, error) {
@@ -44,15 +44,15 @@ func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, e
 	return r, nil
 }
 
-// Cancel sends the notification session/cancel: stops the running turn of a session. The open
-// `session/prompt` is then answered with stop reason `cancelled`.
+// Cancel sends the notification session/cancel, which stops the running turn of a session. The
+// open `session/prompt` is then answered with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Cancel(ctx context.Context, p *CancelNotification) error {
 	return a.Conn.Notify(ctx, MethodSessionCancel, p)
 }
 
-// CloseSession sends the request session/close: ends an active session: cancels its work and
-// frees what it holds. Needs the agent capability `sessionCapabilities.close`.
+// CloseSession sends the request session/close, which ends an active session: cancels its work
+// and frees what it holds. Needs the agent capability `sessionCapabilities.close`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
 	r := new(CloseSessionResponse)
@@ -62,8 +62,8 @@ func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*Close
 	return r, nil
 }
 
-// DeleteSession sends the request session/delete: removes a session from the list. Needs the
-// agent capability `sessionCapabilities.delete`.
+// DeleteSession sends the request session/delete, which removes a session from the list. Needs
+// the agent capability `sessionCapabilities.delete`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	r := new(DeleteSessionResponse)
@@ -73,8 +73,8 @@ func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*Del
 	return r, nil
 }
 
-// ListSessions sends the request session/list: lists the sessions the agent knows, page by
-// page. Needs the agent capability `sessionCapabilities.list`.
+// ListSessions sends the request session/list, which lists the sessions the agent knows, page
+// by page. Needs the agent capability `sessionCapabilities.list`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
 	r := new(ListSessionsResponse)
@@ -84,8 +84,8 @@ func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListS
 	return r, nil
 }
 
-// LoadSession sends the request session/load: reopens a session: the agent replays its history
-// as session updates, then answers. Needs the agent capability `loadSession`.
+// LoadSession sends the request session/load, which reopens a session: the agent replays its
+// history as session updates, then answers. Needs the agent capability `loadSession`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSessionResponse, error) {
 	r := new(LoadSessionResponse)
@@ -95,8 +95,8 @@ func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSes
 	return r, nil
 }
 
-// NewSession sends the request session/new: starts a session in a directory and returns its
-// id. Fails with -32000 if the user has to sign in first.
+// NewSession sends the request session/new, which starts a session in a directory and returns
+// its id. Fails with -32000 if the user has to sign in first.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
 	r := new(NewSessionResponse)
@@ -106,8 +106,8 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 	return r, nil
 }
 
-// Prompt sends the request session/prompt: sends a message of the user and waits for the end
-// of the turn; what happens in between arrives as `session/update`.
+// Prompt sends the request session/prompt, which sends a message of the user and waits for the
+// end of the turn; what happens in between arrives as `session/update`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
@@ -117,8 +117,8 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 	return r, nil
 }
 
-// ResumeSession sends the request session/resume: goes on with a session without replaying its
-// history. Needs the agent capability `sessionCapabilities.resume`.
+// ResumeSession sends the request session/resume, which goes on with a session without
+// replaying its history. Needs the agent capability `sessionCapabilities.resume`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
@@ -128,8 +128,8 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 	return r, nil
 }
 
-// SetSessionConfigOption sends the request session/set_config_option: changes one setting of a
-// session and returns all of them.
+// SetSessionConfigOption sends the request session/set_config_option, which changes one
+// setting of a session and returns all of them.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	r := new(SetSessionConfigOptionResponse)
@@ -139,8 +139,8 @@ func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOp
 	return r, nil
 }
 
-// SetSessionMode sends the request session/set_mode: switches the mode of a session. Config
-// options with category `mode` are the newer way.
+// SetSessionMode sends the request session/set_mode, which switches the mode of a session.
+// Config options with category `mode` are the newer way.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*SetSessionModeResponse, error) {
 	r := new(SetSessionModeResponse)
@@ -157,15 +157,15 @@ type Client struct {
 	Conn Caller
 }
 
-// CompleteElicitation sends the notification elicitation/complete: tells the client that the
-// user is done with a web page it opened. It gets no answer.
+// CompleteElicitation sends the notification elicitation/complete, which tells the client that
+// the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
 	return a.Conn.Notify(ctx, MethodElicitationComplete, p)
 }
 
-// CreateElicitation sends the request elicitation/create: asks the user for input, by a form
-// or on a web page. Needs the client capability for that mode.
+// CreateElicitation sends the request elicitation/create, which asks the user for input, by a
+// form or on a web page. Needs the client capability for that mode.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	r := new(CreateElicitationResponse)
@@ -175,8 +175,8 @@ func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationReque
 	return r, nil
 }
 
-// ReadTextFile sends the request fs/read_text_file: reads a text file through the client,
-// which sees unsaved changes. Needs the client capability `fs.readTextFile`.
+// ReadTextFile sends the request fs/read_text_file, which reads a text file through the
+// client, which sees unsaved changes. Needs the client capability `fs.readTextFile`.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*ReadTextFileResponse, error) {
 	r := new(ReadTextFileResponse)
@@ -186,8 +186,8 @@ func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*Read
 	return r, nil
 }
 
-// WriteTextFile sends the request fs/write_text_file: writes a text file through the client,
-// which can show and track the change. Needs the client capability `fs.writeTextFile`.
+// WriteTextFile sends the request fs/write_text_file, which writes a text file through the
+// client, which can show and track the change. Needs the client capability `fs.writeTextFile`.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*WriteTextFileResponse, error) {
 	r := new(WriteTextFileResponse)
@@ -197,8 +197,8 @@ func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*Wr
 	return r, nil
 }
 
-// RequestPermission sends the request session/request_permission: asks the user whether a tool
-// call may go ahead. The client must answer, even when the turn is cancelled.
+// RequestPermission sends the request session/request_permission, which asks the user whether
+// a tool call may go ahead. The client must answer, even when the turn is cancelled.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
 	r := new(RequestPermissionResponse)
@@ -208,15 +208,15 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 	return r, nil
 }
 
-// SessionUpdate sends the notification session/update: reports what happens in a session:
-// messages, tool calls, plans, settings. It gets no answer.
+// SessionUpdate sends the notification session/update, which reports what happens in a
+// session: messages, tool calls, plans, settings. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Client) SessionUpdate(ctx context.Context, p *SessionNotification) error {
 	return a.Conn.Notify(ctx, MethodSessionUpdate, p)
 }
 
-// CreateTerminal sends the request terminal/create: starts a command in a terminal of the
-// client and returns at once. The agent must release the terminal when it is done with it.
+// CreateTerminal sends the request terminal/create, which starts a command in a terminal of
+// the client and returns at once. The agent must release the terminal when it is done with it.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*CreateTerminalResponse, error) {
 	r := new(CreateTerminalResponse)
@@ -226,8 +226,8 @@ func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*
 	return r, nil
 }
 
-// KillTerminal sends the request terminal/kill: stops the command of a terminal; output and
-// exit status stay readable until it is released.
+// KillTerminal sends the request terminal/kill, which stops the command of a terminal; output
+// and exit status stay readable until it is released.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*KillTerminalResponse, error) {
 	r := new(KillTerminalResponse)
@@ -237,8 +237,8 @@ func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*Kill
 	return r, nil
 }
 
-// TerminalOutput sends the request terminal/output: returns what a terminal has printed so
-// far, and how its command ended if it has.
+// TerminalOutput sends the request terminal/output, which returns what a terminal has printed
+// so far, and how its command ended if it has.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*TerminalOutputResponse, error) {
 	r := new(TerminalOutputResponse)
@@ -248,8 +248,8 @@ func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*
 	return r, nil
 }
 
-// ReleaseTerminal sends the request terminal/release: frees a terminal and stops its command
-// if it still runs. The id is invalid afterwards.
+// ReleaseTerminal sends the request terminal/release, which frees a terminal and stops its
+// command if it still runs. The id is invalid afterwards.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error) {
 	r := new(ReleaseTerminalResponse)
@@ -259,8 +259,8 @@ func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) 
 	return r, nil
 }
 
-// WaitForTerminalExit sends the request terminal/wait_for_exit: waits until the command of a
-// terminal ends and returns its exit status.
+// WaitForTerminalExit sends the request terminal/wait_for_exit, which waits until the command
+// of a terminal ends and returns its exit status.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) WaitForTerminalExit(ctx context.Context, p *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error) {
 	r := new(WaitForTerminalExitResponse)

@@ -4,86 +4,86 @@ package acp
 
 import "encoding/json"
 
-// SessionID: names a session. Chosen by the agent, opaque to the client.
+// SessionID names a session. Chosen by the agent, opaque to the client.
 //
 // Part of 20 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup#session-id
 type SessionID string
 
-// ToolCallID: names a tool call within its session. Chosen by the agent.
+// ToolCallID names a tool call within its session. Chosen by the agent.
 //
 // Part of elicitation/create, session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ToolCallID string
 
-// TerminalID: names a terminal. Chosen by the client.
+// TerminalID names a terminal. Chosen by the client.
 //
 // Part of 7 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type TerminalID string
 
-// PermissionOptionID: names an option of a permission request. Chosen by the agent.
+// PermissionOptionID names an option of a permission request. Chosen by the agent.
 //
 // Part of session/request_permission, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type PermissionOptionID string
 
-// ElicitationID: names a request for input on a web page. Chosen by the agent.
+// ElicitationID names a request for input on a web page. Chosen by the agent.
 //
 // Part of elicitation/complete and elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationID string
 
-// ProtocolVersion: a protocol version as one number, 0 to 65535. It rises with breaking
+// ProtocolVersion is a protocol version as one number, 0 to 65535. It rises with breaking
 // changes only; additions are announced as capabilities.
 //
 // Part of initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 type ProtocolVersion uint16
 
-// AuthMethodID: names one way to sign in. Chosen by the agent.
+// AuthMethodID names one way to sign in. Chosen by the agent.
 //
 // Part of authenticate and initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type AuthMethodID string
 
-// SessionModeID: names a mode. Chosen by the agent.
+// SessionModeID names a mode. Chosen by the agent.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionModeID string
 
-// SessionConfigID: names a config option. Chosen by the agent.
+// SessionConfigID names a config option. Chosen by the agent.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigID string
 
-// SessionConfigValueID: names one value of a config option. Chosen by the agent.
+// SessionConfigValueID names one value of a config option. Chosen by the agent.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigValueID string
 
-// SessionConfigGroupID: names a group of values. Chosen by the agent.
+// SessionConfigGroupID names a group of values. Chosen by the agent.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type SessionConfigGroupID string
 
-// MessageID: names a message within its session. Chosen by the agent.
+// MessageID names a message within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type MessageID string
 
-// CompactionID: names a context compaction within its session. Chosen by the agent.
+// CompactionID names a context compaction within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionID string
 
-// WriteTextFileRequest: a request to replace the text of a file, which is created if it is
+// WriteTextFileRequest is a request to replace the text of a file, which is created if it is
 // missing. Needs the client capability `fs.writeTextFile`.
 //
 // Params of the request fs/write_text_file, agent to client.
@@ -105,7 +105,7 @@ func (v *WriteTextFileRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ReadTextFileRequest: a request for the text of a file, unsaved editor changes included.
+// ReadTextFileRequest is a request for the text of a file, unsaved editor changes included.
 // Needs the client capability `fs.readTextFile`.
 //
 // Params of the request fs/read_text_file, agent to client.
@@ -129,7 +129,7 @@ func (v *ReadTextFileRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// RequestPermissionRequest: a request that the user decide whether a tool call may go ahead.
+// RequestPermissionRequest is a request that the user decide whether a tool call may go ahead.
 // The client must answer, with a cancelled outcome if the turn is cancelled.
 //
 // Params of the request session/request_permission, agent to client.
@@ -151,7 +151,7 @@ func (v *RequestPermissionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ToolCallUpdate: a change of a known tool call. Only what changed is present; lists are
+// ToolCallUpdate is a change of a known tool call. Only what changed is present; lists are
 // replaced as a whole.
 // It is the variant "tool_call_update" of SessionUpdate.
 //
@@ -206,7 +206,7 @@ type ContentBlockOther struct {
 	Raw Extra
 }
 
-// Annotations: hints on how and for whom to show content.
+// Annotations holds hints on how and for whom to show content.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
@@ -223,7 +223,7 @@ type Annotations struct {
 	Extra Extra `json:"-"`
 }
 
-// TextContent: text, plain or Markdown.
+// TextContent is text, plain or Markdown.
 // It is the variant "text" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -239,7 +239,7 @@ type TextContent struct {
 	Extra Extra `json:"-"`
 }
 
-// ImageContent: a picture.
+// ImageContent is a picture.
 // It is the variant "image" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -259,7 +259,7 @@ type ImageContent struct {
 	Extra Extra `json:"-"`
 }
 
-// AudioContent: a sound recording.
+// AudioContent is a sound recording.
 // It is the variant "audio" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -277,7 +277,7 @@ type AudioContent struct {
 	Extra Extra `json:"-"`
 }
 
-// ResourceLink: a link to a file or other resource; the contents are not included.
+// ResourceLink is a link to a file or other resource; the contents are not included.
 // It is the variant "resource_link" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -303,7 +303,7 @@ type ResourceLink struct {
 	Extra Extra `json:"-"`
 }
 
-// TextResourceContents: a resource whose contents are text.
+// TextResourceContents is a resource whose contents are text.
 // It is the variant TextResourceContents of EmbeddedResourceResource.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -321,7 +321,7 @@ type TextResourceContents struct {
 	Extra Extra `json:"-"`
 }
 
-// BlobResourceContents: a resource whose contents are bytes.
+// BlobResourceContents is a resource whose contents are bytes.
 // It is the variant BlobResourceContents of EmbeddedResourceResource.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -339,7 +339,7 @@ type BlobResourceContents struct {
 	Extra Extra `json:"-"`
 }
 
-// EmbeddedResource: a resource with its contents included.
+// EmbeddedResource is a resource with its contents included.
 // It is the variant "resource" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -355,7 +355,7 @@ type EmbeddedResource struct {
 	Extra Extra `json:"-"`
 }
 
-// Content: one content block out of the result of a tool.
+// Content is one content block out of the result of a tool.
 // It is the variant "content" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -369,7 +369,7 @@ type Content struct {
 	Extra Extra `json:"-"`
 }
 
-// Diff: a change of one file, as its text before and after.
+// Diff is a change of one file, as its text before and after.
 // It is the variant "diff" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -387,8 +387,8 @@ type Diff struct {
 	Extra Extra `json:"-"`
 }
 
-// Terminal: a terminal to show in a tool call. It stays visible after `terminal/release` if it
-// was shown before.
+// Terminal is a terminal to show in a tool call. It stays visible after `terminal/release` if
+// it was shown before.
 // It is the variant "terminal" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -402,7 +402,7 @@ type Terminal struct {
 	Extra Extra `json:"-"`
 }
 
-// ToolCallLocation: a place in a file that a tool call reads or changes.
+// ToolCallLocation is a place in a file that a tool call reads or changes.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#following-the-agent
@@ -417,7 +417,7 @@ type ToolCallLocation struct {
 	Extra Extra `json:"-"`
 }
 
-// PermissionOption: one answer the user can give to a permission request.
+// PermissionOption is one answer the user can give to a permission request.
 //
 // Part of session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
@@ -434,7 +434,7 @@ type PermissionOption struct {
 	Extra Extra `json:"-"`
 }
 
-// CreateTerminalRequest: a request to run a command in a terminal of the client. It is
+// CreateTerminalRequest is a request to run a command in a terminal of the client. It is
 // answered at once; the command keeps running. Needs the client capability `terminal`.
 //
 // Params of the request terminal/create, agent to client.
@@ -463,7 +463,7 @@ func (v *CreateTerminalRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// EnvVariable: one environment variable for a process to be started.
+// EnvVariable is one environment variable for a process to be started.
 //
 // Part of session/load, session/new, session/resume and terminal/create, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
@@ -478,7 +478,7 @@ type EnvVariable struct {
 	Extra Extra `json:"-"`
 }
 
-// TerminalOutputRequest: a request for the output a terminal has so far. It does not wait.
+// TerminalOutputRequest is a request for the output a terminal has so far. It does not wait.
 //
 // Params of the request terminal/output, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -497,8 +497,8 @@ func (v *TerminalOutputRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ReleaseTerminalRequest: a request to free a terminal. A running command is stopped, and the
-// id becomes invalid.
+// ReleaseTerminalRequest is a request to free a terminal. A running command is stopped, and
+// the id becomes invalid.
 //
 // Params of the request terminal/release, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -517,7 +517,8 @@ func (v *ReleaseTerminalRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// WaitForTerminalExitRequest: a request that is answered when the command of a terminal ends.
+// WaitForTerminalExitRequest is a request that is answered when the command of a terminal
+// ends.
 //
 // Params of the request terminal/wait_for_exit, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -536,7 +537,7 @@ func (v *WaitForTerminalExitRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// KillTerminalRequest: a request to stop the command of a terminal. The terminal and its
+// KillTerminalRequest is a request to stop the command of a terminal. The terminal and its
 // output stay until released.
 //
 // Params of the request terminal/kill, agent to client.
@@ -556,8 +557,8 @@ func (v *KillTerminalRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
-// belongs to a session or to an open request.
+// CreateElicitationRequest is a request for input from the user, by a form or on a web page.
+// It belongs to a session or to an open request.
 //
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -583,7 +584,7 @@ type CreateElicitationRequestOther struct {
 	Variant CreateElicitationRequestOtherVariant
 }
 
-// ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
+// ElicitationSessionScope is the session, and perhaps the tool call, that wants input.
 // It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
 // of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
 //
@@ -597,7 +598,7 @@ type ElicitationSessionScope struct {
 	Extra Extra `json:"-"`
 }
 
-// ElicitationRequestScope: the open request that wants input while there is no session yet.
+// ElicitationRequestScope is the open request that wants input while there is no session yet.
 // It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
 // of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
 //
@@ -610,7 +611,7 @@ type ElicitationRequestScope struct {
 	Extra Extra `json:"-"`
 }
 
-// ElicitationSchema: the fields of a form, as a flat JSON Schema object.
+// ElicitationSchema is the fields of a form, as a flat JSON Schema object.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -643,7 +644,7 @@ type ElicitationPropertySchemaOther struct {
 	Raw Extra
 }
 
-// EnumOption: one choice of a field with its label.
+// EnumOption is one choice of a field with its label.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -660,7 +661,7 @@ type EnumOption struct {
 	Extra Extra `json:"-"`
 }
 
-// StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
+// StringPropertySchema is a text field, or one choice from a list if it has `enum` or `oneOf`.
 // It is the variant "string" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -690,7 +691,7 @@ type StringPropertySchema struct {
 	Extra Extra `json:"-"`
 }
 
-// NumberPropertySchema: a field for a number.
+// NumberPropertySchema is a field for a number.
 // It is the variant "number" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -712,7 +713,7 @@ type NumberPropertySchema struct {
 	Extra Extra `json:"-"`
 }
 
-// IntegerPropertySchema: a field for a whole number.
+// IntegerPropertySchema is a field for a whole number.
 // It is the variant "integer" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -734,7 +735,7 @@ type IntegerPropertySchema struct {
 	Extra Extra `json:"-"`
 }
 
-// BooleanPropertySchema: a field for yes or no.
+// BooleanPropertySchema is a field for yes or no.
 // It is the variant "boolean" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -764,7 +765,7 @@ type MultiSelectItemsOther struct {
 	Raw Extra
 }
 
-// StringMultiSelectItems: values that are shown as they are.
+// StringMultiSelectItems holds values that are shown as they are.
 // It is the variant "string" of MultiSelectItems.
 //
 // Part of elicitation/create, agent to client.
@@ -778,7 +779,7 @@ type StringMultiSelectItems struct {
 	Extra Extra `json:"-"`
 }
 
-// TitledMultiSelectItems: values that have labels of their own.
+// TitledMultiSelectItems holds values that have labels of their own.
 // It is the variant titled of MultiSelectItems.
 //
 // Part of elicitation/create, agent to client.
@@ -792,7 +793,7 @@ type TitledMultiSelectItems struct {
 	Extra Extra `json:"-"`
 }
 
-// MultiSelectPropertySchema: a field for any number of choices from a list.
+// MultiSelectPropertySchema is a field for any number of choices from a list.
 // It is the variant "array" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -816,7 +817,7 @@ type MultiSelectPropertySchema struct {
 	Extra Extra `json:"-"`
 }
 
-// ElicitationFormMode: a form for the user, for a session or for an open request.
+// ElicitationFormMode is a form for the user, for a session or for an open request.
 // It is the variant "form" of CreateElicitationRequestVariant.
 //
 // Part of elicitation/create, agent to client.
@@ -829,7 +830,7 @@ type ElicitationFormMode struct {
 	Variant ElicitationFormModeVariant
 }
 
-// ElicitationURLMode: a web page for the user, for a session or for an open request.
+// ElicitationURLMode is a web page for the user, for a session or for an open request.
 // It is the variant "url" of CreateElicitationRequestVariant.
 //
 // Part of elicitation/create, agent to client.
@@ -844,8 +845,8 @@ type ElicitationURLMode struct {
 	Variant ElicitationURLModeVariant
 }
 
-// ExtRequest: parameters of an extension request, any JSON. The method name starts with `_`; a
-// receiver that does not know it answers with -32601.
+// ExtRequest holds parameters of an extension request, any JSON. The method name starts with
+// `_`; a receiver that does not know it answers with -32601.
 //
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ExtRequest struct {
@@ -853,7 +854,7 @@ type ExtRequest struct {
 	Raw json.RawMessage
 }
 
-// InitializeResponse: the agent's answer to `initialize`: the protocol version to use, what
+// InitializeResponse is the agent's answer to `initialize`: the protocol version to use, what
 // the agent can do and how to sign in.
 //
 // Result of the request initialize, agent to client.
@@ -874,7 +875,7 @@ type InitializeResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// AgentCapabilities: what an agent offers beyond the methods that every agent has.
+// AgentCapabilities is what an agent offers beyond the methods that every agent has.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization#agent-capabilities
@@ -895,7 +896,7 @@ type AgentCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// PromptCapabilities: content that prompts may hold besides text and resource links, which
+// PromptCapabilities is content that prompts may hold besides text and resource links, which
 // every agent accepts.
 //
 // Part of initialize, agent to client.
@@ -913,7 +914,7 @@ type PromptCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// MCPCapabilities: MCP transports the agent can use besides stdio, which every agent can.
+// MCPCapabilities holds MCP transports the agent can use besides stdio, which every agent can.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -928,8 +929,8 @@ type MCPCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionCapabilities: optional session methods of an agent. An object, even `{}`, says yes;
-// absent or null says no. `session/load` has its own flag, `loadSession`.
+// SessionCapabilities holds optional session methods of an agent. An object, even `{}`, says
+// yes; absent or null says no. `session/load` has its own flag, `loadSession`.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization#session-capabilities
@@ -950,7 +951,7 @@ type SessionCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionListCapabilities: marks that the agent offers `session/list`. No members of its own
+// SessionListCapabilities marks that the agent offers `session/list`. No members of its own
 // yet.
 //
 // Part of initialize, agent to client.
@@ -962,7 +963,7 @@ type SessionListCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
+// SessionDeleteCapabilities marks that the agent offers `session/delete`. No members of its
 // own yet.
 //
 // Part of initialize, agent to client.
@@ -974,7 +975,7 @@ type SessionDeleteCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
+// SessionAdditionalDirectoriesCapabilities marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
 //
 // Part of initialize, agent to client.
@@ -986,7 +987,7 @@ type SessionAdditionalDirectoriesCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionResumeCapabilities: marks that the agent offers `session/resume`. No members of its
+// SessionResumeCapabilities marks that the agent offers `session/resume`. No members of its
 // own yet.
 //
 // Part of initialize, agent to client.
@@ -998,7 +999,7 @@ type SessionResumeCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionCloseCapabilities: marks that the agent offers `session/close`. No members of its own
+// SessionCloseCapabilities marks that the agent offers `session/close`. No members of its own
 // yet.
 //
 // Part of initialize, agent to client.
@@ -1010,7 +1011,7 @@ type SessionCloseCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// AgentAuthCapabilities: optional sign-in features of an agent.
+// AgentAuthCapabilities holds optional sign-in features of an agent.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -1023,7 +1024,7 @@ type AgentAuthCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// LogoutCapabilities: marks that the agent offers `logout`. No members of its own yet.
+// LogoutCapabilities marks that the agent offers `logout`. No members of its own yet.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -1034,8 +1035,9 @@ type LogoutCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
-// again with these arguments. Exit status 0 means signed in. Never passed to `authenticate`.
+// AuthMethodTerminal is a way to sign in within a terminal: the client starts the agent
+// program again with these arguments. Exit status 0 means signed in. Never passed to
+// `authenticate`.
 // It is the variant "terminal" of AuthMethod.
 //
 // Part of initialize, agent to client.
@@ -1058,7 +1060,7 @@ type AuthMethodTerminal struct {
 	Extra Extra `json:"-"`
 }
 
-// AuthMethodAgent: a way to sign in that the agent carries out itself once `authenticate`
+// AuthMethodAgent is a way to sign in that the agent carries out itself once `authenticate`
 // names it.
 // It is the variant agent of AuthMethod.
 //
@@ -1077,7 +1079,7 @@ type AuthMethodAgent struct {
 	Extra Extra `json:"-"`
 }
 
-// Implementation: name and version of the program on one side of the connection.
+// Implementation holds name and version of the program on one side of the connection.
 //
 // Part of initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -1094,7 +1096,7 @@ type Implementation struct {
 	Extra Extra `json:"-"`
 }
 
-// AuthenticateResponse: the answer to `authenticate`: the user is signed in.
+// AuthenticateResponse is the answer to `authenticate`: the user is signed in.
 //
 // Result of the request authenticate, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
@@ -1105,7 +1107,7 @@ type AuthenticateResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// LogoutResponse: the answer to `logout`: the user is signed out.
+// LogoutResponse is the answer to `logout`: the user is signed out.
 //
 // Result of the request logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
@@ -1116,7 +1118,7 @@ type LogoutResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// NewSessionResponse: the answer to `session/new`: the id of the session and its initial
+// NewSessionResponse is the answer to `session/new`: the id of the session and its initial
 // settings.
 //
 // Result of the request session/new, agent to client.
@@ -1134,7 +1136,7 @@ type NewSessionResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionModeState: the modes of a session and the current one.
+// SessionModeState is the modes of a session and the current one.
 //
 // Part of session/load, session/new and session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -1149,7 +1151,7 @@ type SessionModeState struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionMode: one way the agent can work, such as asking first or editing freely.
+// SessionMode is one way the agent can work, such as asking first or editing freely.
 //
 // Part of session/load, session/new and session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
@@ -1166,7 +1168,7 @@ type SessionMode struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionConfigOption: one setting of a session, its current value and its possible values.
+// SessionConfigOption is one setting of a session, its current value and its possible values.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
@@ -1198,7 +1200,7 @@ type SessionConfigOptionOther struct {
 	Raw Extra
 }
 
-// SessionConfigSelectOption: one value a setting can have.
+// SessionConfigSelectOption is one value a setting can have.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
@@ -1215,7 +1217,7 @@ type SessionConfigSelectOption struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionConfigSelectGroup: values shown together below one label.
+// SessionConfigSelectGroup holds values shown together below one label.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
@@ -1232,7 +1234,7 @@ type SessionConfigSelectGroup struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionConfigSelect: a setting with one value out of a list.
+// SessionConfigSelect is a setting with one value out of a list.
 // It is the variant "select" of SessionConfigOptionVariant.
 //
 // Part of 5 methods, agent to client.
@@ -1246,7 +1248,7 @@ type SessionConfigSelect struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionConfigBoolean: a setting that is on or off.
+// SessionConfigBoolean is a setting that is on or off.
 // It is the variant "boolean" of SessionConfigOptionVariant.
 //
 // Part of 5 methods, agent to client.
@@ -1258,7 +1260,7 @@ type SessionConfigBoolean struct {
 	Extra Extra `json:"-"`
 }
 
-// LoadSessionResponse: the answer to `session/load`. It comes after the replayed history.
+// LoadSessionResponse is the answer to `session/load`. It comes after the replayed history.
 //
 // Result of the request session/load, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -1273,7 +1275,7 @@ type LoadSessionResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// ListSessionsResponse: one page of known sessions.
+// ListSessionsResponse is one page of known sessions.
 //
 // Result of the request session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
@@ -1288,7 +1290,7 @@ type ListSessionsResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionInfo: one known session as `session/list` reports it.
+// SessionInfo is one known session as `session/list` reports it.
 //
 // Part of session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
@@ -1308,7 +1310,7 @@ type SessionInfo struct {
 	Extra Extra `json:"-"`
 }
 
-// DeleteSessionResponse: the answer to `session/delete`: the session is no longer listed.
+// DeleteSessionResponse is the answer to `session/delete`: the session is no longer listed.
 //
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
@@ -1319,7 +1321,7 @@ type DeleteSessionResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// ResumeSessionResponse: the answer to `session/resume`: the session can take prompts again.
+// ResumeSessionResponse is the answer to `session/resume`: the session can take prompts again.
 //
 // Result of the request session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -1334,7 +1336,7 @@ type ResumeSessionResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// CloseSessionResponse: the answer to `session/close`: the session is no longer active.
+// CloseSessionResponse is the answer to `session/close`: the session is no longer active.
 //
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -1345,7 +1347,7 @@ type CloseSessionResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// SetSessionModeResponse: the answer to `session/set_mode`: the mode is in effect.
+// SetSessionModeResponse is the answer to `session/set_mode`: the mode is in effect.
 //
 // Result of the request session/set_mode, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
@@ -1356,8 +1358,8 @@ type SetSessionModeResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// SetSessionConfigOptionResponse: the answer to `session/set_config_option`: all settings, as
-// one change may alter others.
+// SetSessionConfigOptionResponse is the answer to `session/set_config_option`: all settings,
+// as one change may alter others.
 //
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
@@ -1370,7 +1372,7 @@ type SetSessionConfigOptionResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// PromptResponse: the answer to `session/prompt`: the turn is over.
+// PromptResponse is the answer to `session/prompt`: the turn is over.
 //
 // Result of the request session/prompt, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#4-check-for-completion
@@ -1383,7 +1385,7 @@ type PromptResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// ExtResponse: result of an extension request, any JSON.
+// ExtResponse is the result of an extension request, any JSON.
 //
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ExtResponse struct {
@@ -1391,7 +1393,7 @@ type ExtResponse struct {
 	Raw json.RawMessage
 }
 
-// SessionNotification: one update of a session, sent by the agent at any time while the
+// SessionNotification is one update of a session, sent by the agent at any time while the
 // session is active.
 //
 // Params of the notification session/update, agent to client.
@@ -1423,7 +1425,7 @@ type SessionUpdateOther struct {
 	Raw Extra
 }
 
-// ContentChunk: one piece of a message that arrives bit by bit.
+// ContentChunk is one piece of a message that arrives bit by bit.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -1439,7 +1441,7 @@ type ContentChunk struct {
 	Extra Extra `json:"-"`
 }
 
-// ToolCall: a tool call, reported for the first time. Later changes come as updates with the
+// ToolCall is a tool call, reported for the first time. Later changes come as updates with the
 // same id.
 // It is the variant "tool_call" of SessionUpdate.
 //
@@ -1470,7 +1472,7 @@ type ToolCall struct {
 	Extra Extra `json:"-"`
 }
 
-// PlanEntry: one step of a plan.
+// PlanEntry is one step of a plan.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries
@@ -1487,7 +1489,7 @@ type PlanEntry struct {
 	Extra Extra `json:"-"`
 }
 
-// Plan: the agent's plan for a task. Each report holds the whole plan and replaces the one
+// Plan is the agent's plan for a task. Each report holds the whole plan and replaces the one
 // before.
 // It is the variant "plan" of SessionUpdate.
 //
@@ -1502,7 +1504,7 @@ type Plan struct {
 	Extra Extra `json:"-"`
 }
 
-// AvailableCommand: a slash command that the user can put at the start of a prompt.
+// AvailableCommand is a slash command that the user can put at the start of a prompt.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -1519,7 +1521,7 @@ type AvailableCommand struct {
 	Extra Extra `json:"-"`
 }
 
-// UnstructuredCommandInput: free text after the name of a command.
+// UnstructuredCommandInput is free text after the name of a command.
 // It is the variant unstructured of AvailableCommandInput.
 //
 // Part of session/update, agent to client.
@@ -1533,7 +1535,7 @@ type UnstructuredCommandInput struct {
 	Extra Extra `json:"-"`
 }
 
-// AvailableCommandsUpdate: report of the slash commands on offer.
+// AvailableCommandsUpdate reports the slash commands on offer.
 // It is the variant "available_commands_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1547,7 +1549,7 @@ type AvailableCommandsUpdate struct {
 	Extra Extra `json:"-"`
 }
 
-// CurrentModeUpdate: report that the session switched to another mode, by the agent or on
+// CurrentModeUpdate reports that the session switched to another mode, by the agent or on
 // request.
 // It is the variant "current_mode_update" of SessionUpdate.
 //
@@ -1562,7 +1564,7 @@ type CurrentModeUpdate struct {
 	Extra Extra `json:"-"`
 }
 
-// ConfigOptionUpdate: report that settings of the session changed.
+// ConfigOptionUpdate reports that settings of the session changed.
 // It is the variant "config_option_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1576,7 +1578,7 @@ type ConfigOptionUpdate struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
+// SessionInfoUpdate is a change of facts about the session. What is absent stays as it is.
 // It is the variant "session_info_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1592,7 +1594,7 @@ type SessionInfoUpdate struct {
 	Extra Extra `json:"-"`
 }
 
-// Cost: what a session cost since it began.
+// Cost is what a session cost since it began.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -1607,7 +1609,7 @@ type Cost struct {
 	Extra Extra `json:"-"`
 }
 
-// UsageUpdate: how full the context window is and what the session cost so far.
+// UsageUpdate says how full the context window is and what the session cost so far.
 // It is the variant "usage_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1625,7 +1627,7 @@ type UsageUpdate struct {
 	Extra Extra `json:"-"`
 }
 
-// Notice: a short message for the user, shown once and not kept in history. The agent cannot
+// Notice is a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
 // It is the variant "notice" of SessionUpdate.
 //
@@ -1644,8 +1646,8 @@ type Notice struct {
 	Extra Extra `json:"-"`
 }
 
-// CompactionUpdate: the state of a context compaction. The first update for an id places it in
-// the conversation, later ones change it there. Needs the client capability
+// CompactionUpdate is the state of a context compaction. The first update for an id places it
+// in the conversation, later ones change it there. Needs the client capability
 // `session.compaction`.
 // It is the variant "compaction_update" of SessionUpdate.
 //
@@ -1666,8 +1668,8 @@ type CompactionUpdate struct {
 	Extra Extra `json:"-"`
 }
 
-// CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
-// compaction. Needs the client capability `session.compaction`.
+// CompactionSummaryChunk is one piece of a compaction's summary. An unknown id begins a
+// running compaction. Needs the client capability `session.compaction`.
 // It is the variant "compaction_summary_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1683,8 +1685,8 @@ type CompactionSummaryChunk struct {
 	Extra Extra `json:"-"`
 }
 
-// CompleteElicitationNotification: a notice that the user is done with a web page. It gets no
-// answer.
+// CompleteElicitationNotification is a notice that the user is done with a web page. It gets
+// no answer.
 //
 // Params of the notification elicitation/complete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -1697,8 +1699,8 @@ type CompleteElicitationNotification struct {
 	Extra Extra `json:"-"`
 }
 
-// ExtNotification: parameters of an extension notification, any JSON. The method name starts
-// with `_`; a receiver that does not know it ignores it.
+// ExtNotification holds parameters of an extension notification, any JSON. The method name
+// starts with `_`; a receiver that does not know it ignores it.
 //
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
 type ExtNotification struct {
@@ -1706,7 +1708,7 @@ type ExtNotification struct {
 	Raw json.RawMessage
 }
 
-// InitializeRequest: the first request on a connection: the client names the newest protocol
+// InitializeRequest is the first request on a connection: the client names the newest protocol
 // version it speaks and what it can do.
 //
 // Params of the request initialize, client to agent.
@@ -1724,7 +1726,7 @@ type InitializeRequest struct {
 	Extra Extra `json:"-"`
 }
 
-// ClientCapabilities: what a client lets the agent ask for.
+// ClientCapabilities is what a client lets the agent ask for.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization#client-capabilities
@@ -1745,7 +1747,7 @@ type ClientCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// FileSystemCapabilities: file requests a client answers.
+// FileSystemCapabilities holds file requests a client answers.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization#filesystem
@@ -1760,7 +1762,7 @@ type FileSystemCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// ClientSessionCapabilities: session features a client understands.
+// ClientSessionCapabilities holds session features a client understands.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -1777,7 +1779,7 @@ type ClientSessionCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// CompactionCapabilities: marks that the client understands compaction updates and summary
+// CompactionCapabilities marks that the client understands compaction updates and summary
 // chunks. No members of its own yet.
 //
 // Part of initialize, client to agent.
@@ -1787,7 +1789,8 @@ type CompactionCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionConfigOptionsCapabilities: kinds of config options a client can show besides selects.
+// SessionConfigOptionsCapabilities holds kinds of config options a client can show besides
+// selects.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -1800,7 +1803,7 @@ type SessionConfigOptionsCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// BooleanConfigOptionCapabilities: marks that the client handles on/off config options. No
+// BooleanConfigOptionCapabilities marks that the client handles on/off config options. No
 // members of its own yet.
 //
 // Part of initialize, client to agent.
@@ -1812,7 +1815,7 @@ type BooleanConfigOptionCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// NoticeCapabilities: marks that the client shows notices to the user. No members of its own
+// NoticeCapabilities marks that the client shows notices to the user. No members of its own
 // yet.
 //
 // Part of initialize, client to agent.
@@ -1822,8 +1825,8 @@ type NoticeCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// AuthCapabilities: kinds of sign-in a client can carry out. They need its help, so the agent
-// offers only those named here.
+// AuthCapabilities holds kinds of sign-in a client can carry out. They need its help, so the
+// agent offers only those named here.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -1836,8 +1839,8 @@ type AuthCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// ElicitationCapabilities: ways in which a client can ask the user for input on behalf of the
-// agent.
+// ElicitationCapabilities holds ways in which a client can ask the user for input on behalf of
+// the agent.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -1852,8 +1855,7 @@ type ElicitationCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// ElicitationFormCapabilities: marks that the client can show forms. No members of its own
-// yet.
+// ElicitationFormCapabilities marks that the client can show forms. No members of its own yet.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
@@ -1864,7 +1866,7 @@ type ElicitationFormCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
+// ElicitationURLCapabilities marks that the client can send the user to a URL. No members of
 // its own yet.
 //
 // Part of initialize, client to agent.
@@ -1876,7 +1878,7 @@ type ElicitationURLCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// AuthenticateRequest: a request to sign the user in by one of the offered methods.
+// AuthenticateRequest is a request to sign the user in by one of the offered methods.
 //
 // Params of the request authenticate, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
@@ -1889,7 +1891,7 @@ type AuthenticateRequest struct {
 	Extra Extra `json:"-"`
 }
 
-// LogoutRequest: a request to sign the user out.
+// LogoutRequest is a request to sign the user out.
 //
 // Params of the request logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
@@ -1900,7 +1902,7 @@ type LogoutRequest struct {
 	Extra Extra `json:"-"`
 }
 
-// NewSessionRequest: a request to start a conversation in a directory.
+// NewSessionRequest is a request to start a conversation in a directory.
 //
 // Params of the request session/new, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup#creating-a-session
@@ -1917,7 +1919,7 @@ type NewSessionRequest struct {
 	Extra Extra `json:"-"`
 }
 
-// HTTPHeader: one HTTP header to send to an MCP server.
+// HTTPHeader is one HTTP header to send to an MCP server.
 //
 // Part of session/load, session/new and session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -1932,7 +1934,7 @@ type HTTPHeader struct {
 	Extra Extra `json:"-"`
 }
 
-// MCPServerHTTP: an MCP server reached over HTTP.
+// MCPServerHTTP is an MCP server reached over HTTP.
 // It is the variant "http" of MCPServer.
 //
 // Part of session/load, session/new and session/resume, client to agent.
@@ -1950,7 +1952,7 @@ type MCPServerHTTP struct {
 	Extra Extra `json:"-"`
 }
 
-// MCPServerSSE: an MCP server reached over server-sent events.
+// MCPServerSSE is an MCP server reached over server-sent events.
 // It is the variant "sse" of MCPServer.
 //
 // Part of session/load, session/new and session/resume, client to agent.
@@ -1968,7 +1970,7 @@ type MCPServerSSE struct {
 	Extra Extra `json:"-"`
 }
 
-// MCPServerStdio: an MCP server that the agent starts as a child process.
+// MCPServerStdio is an MCP server that the agent starts as a child process.
 // It is the variant stdio of MCPServer.
 //
 // Part of session/load, session/new and session/resume, client to agent.
@@ -1988,7 +1990,7 @@ type MCPServerStdio struct {
 	Extra Extra `json:"-"`
 }
 
-// LoadSessionRequest: a request to reopen a session and replay its history. Needs the
+// LoadSessionRequest is a request to reopen a session and replay its history. Needs the
 // `loadSession` capability.
 //
 // Params of the request session/load, client to agent.
@@ -2013,7 +2015,7 @@ func (v *LoadSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ListSessionsRequest: a request for the sessions the agent knows, page by page. Needs the
+// ListSessionsRequest is a request for the sessions the agent knows, page by page. Needs the
 // `list` session capability.
 //
 // Params of the request session/list, client to agent.
@@ -2029,7 +2031,7 @@ type ListSessionsRequest struct {
 	Extra Extra `json:"-"`
 }
 
-// DeleteSessionRequest: a request to remove a session from the list. Needs the `delete`
+// DeleteSessionRequest is a request to remove a session from the list. Needs the `delete`
 // session capability.
 //
 // Params of the request session/delete, client to agent.
@@ -2047,8 +2049,8 @@ func (v *DeleteSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ResumeSessionRequest: a request to go on with a session without replaying its history. Needs
-// the `resume` session capability.
+// ResumeSessionRequest is a request to go on with a session without replaying its history.
+// Needs the `resume` session capability.
 //
 // Params of the request session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -2072,8 +2074,8 @@ func (v *ResumeSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// CloseSessionRequest: a request to end an active session: the agent stops its work and frees
-// what it holds. Needs the `close` session capability.
+// CloseSessionRequest is a request to end an active session: the agent stops its work and
+// frees what it holds. Needs the `close` session capability.
 //
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -2090,7 +2092,7 @@ func (v *CloseSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionModeRequest: a request to switch the mode of a session.
+// SetSessionModeRequest is a request to switch the mode of a session.
 //
 // Params of the request session/set_mode, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
@@ -2109,7 +2111,7 @@ func (v *SetSessionModeRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionConfigOptionRequest: a request to change one setting of a session.
+// SetSessionConfigOptionRequest is a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
@@ -2128,7 +2130,7 @@ func (v *SetSessionConfigOptionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
+// SetSessionConfigOptionRequestBoolean switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -2140,8 +2142,8 @@ type SetSessionConfigOptionRequestBoolean struct {
 	Extra Extra `json:"-"`
 }
 
-// SetSessionConfigOptionRequestValueID: chooses a value by its name in `value`. The default,
-// it has no `type`.
+// SetSessionConfigOptionRequestValueID chooses a value by its name in `value`. The default, it
+// has no `type`.
 // It is the variant value_id of SetSessionConfigOptionRequest.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -2153,8 +2155,8 @@ type SetSessionConfigOptionRequestValueID struct {
 	Extra Extra `json:"-"`
 }
 
-// PromptRequest: a request to work on a message of the user. It stays open for the whole turn;
-// updates arrive meanwhile.
+// PromptRequest is a request to work on a message of the user. It stays open for the whole
+// turn; updates arrive meanwhile.
 //
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message
@@ -2173,7 +2175,7 @@ func (v *PromptRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// WriteTextFileResponse: the answer to `fs/write_text_file`: the file holds the new text.
+// WriteTextFileResponse is the answer to `fs/write_text_file`: the file holds the new text.
 //
 // Result of the request fs/write_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
@@ -2184,7 +2186,7 @@ type WriteTextFileResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// ReadTextFileResponse: the text of the file, or of the lines asked for.
+// ReadTextFileResponse is the text of the file, or of the lines asked for.
 //
 // Result of the request fs/read_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
@@ -2197,7 +2199,7 @@ type ReadTextFileResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// RequestPermissionResponse: the answer to a permission request.
+// RequestPermissionResponse is the answer to a permission request.
 //
 // Result of the request session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
@@ -2210,7 +2212,7 @@ type RequestPermissionResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// RequestPermissionOutcomeCancelled: the turn ended while the question was open. After
+// RequestPermissionOutcomeCancelled is the turn ended while the question was open. After
 // `session/cancel` the client answers all open requests this way.
 // It is the variant "cancelled" of RequestPermissionOutcome.
 //
@@ -2233,7 +2235,7 @@ type RequestPermissionOutcomeOther struct {
 	Raw Extra
 }
 
-// SelectedPermissionOutcome: the option the user chose.
+// SelectedPermissionOutcome is the option the user chose.
 // It is the variant "selected" of RequestPermissionOutcome.
 //
 // Part of session/request_permission, client to agent.
@@ -2247,7 +2249,7 @@ type SelectedPermissionOutcome struct {
 	Extra Extra `json:"-"`
 }
 
-// CreateTerminalResponse: the answer to `terminal/create`: the terminal exists.
+// CreateTerminalResponse is the answer to `terminal/create`: the terminal exists.
 //
 // Result of the request terminal/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -2260,7 +2262,7 @@ type CreateTerminalResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// TerminalOutputResponse: the output a terminal has so far.
+// TerminalOutputResponse is the output a terminal has so far.
 //
 // Result of the request terminal/output, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -2277,7 +2279,7 @@ type TerminalOutputResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// TerminalExitStatus: how a command ended.
+// TerminalExitStatus says how a command ended.
 //
 // Part of terminal/output, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -2292,7 +2294,7 @@ type TerminalExitStatus struct {
 	Extra Extra `json:"-"`
 }
 
-// ReleaseTerminalResponse: the answer to `terminal/release`: the terminal is gone.
+// ReleaseTerminalResponse is the answer to `terminal/release`: the terminal is gone.
 //
 // Result of the request terminal/release, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -2303,7 +2305,7 @@ type ReleaseTerminalResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// WaitForTerminalExitResponse: how the command ended.
+// WaitForTerminalExitResponse says how the command ended.
 //
 // Result of the request terminal/wait_for_exit, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -2318,7 +2320,8 @@ type WaitForTerminalExitResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// KillTerminalResponse: the answer to `terminal/kill`: the command has been signalled to stop.
+// KillTerminalResponse is the answer to `terminal/kill`: the command has been signalled to
+// stop.
 //
 // Result of the request terminal/kill, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -2329,7 +2332,7 @@ type KillTerminalResponse struct {
 	Extra Extra `json:"-"`
 }
 
-// CreateElicitationResponse: the answer to a request for input.
+// CreateElicitationResponse is the answer to a request for input.
 //
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -2341,7 +2344,7 @@ type CreateElicitationResponse struct {
 	Variant CreateElicitationResponseVariant
 }
 
-// CreateElicitationResponseDecline: the user said no.
+// CreateElicitationResponseDecline is the user said no.
 // It is the variant "decline" of CreateElicitationResponse.
 //
 // Result of the request elicitation/create, client to agent.
@@ -2351,7 +2354,7 @@ type CreateElicitationResponseDecline struct {
 	Extra Extra `json:"-"`
 }
 
-// CreateElicitationResponseCancel: the user closed the question without an answer.
+// CreateElicitationResponseCancel is the user closed the question without an answer.
 // It is the variant "cancel" of CreateElicitationResponse.
 //
 // Result of the request elicitation/create, client to agent.
@@ -2373,7 +2376,7 @@ type CreateElicitationResponseOther struct {
 	Raw Extra
 }
 
-// ElicitationAcceptAction: the user's agreement, with what was filled in.
+// ElicitationAcceptAction is the user's agreement, with what was filled in.
 // It is the variant "accept" of CreateElicitationResponseVariant.
 //
 // Part of elicitation/create, client to agent.
@@ -2386,7 +2389,7 @@ type ElicitationAcceptAction struct {
 	Extra Extra `json:"-"`
 }
 
-// CancelNotification: a notice to stop the running turn. The agent still answers the prompt,
+// CancelNotification is a notice to stop the running turn. The agent still answers the prompt,
 // with stop reason `cancelled`; the client answers open permission requests as cancelled.
 //
 // Params of the notification session/cancel, client to agent.
@@ -2404,8 +2407,8 @@ func (v *CancelNotification) Session() string {
 	return string(v.SessionID)
 }
 
-// CancelRequestNotification: a notice that the sender no longer wants the answer to a request.
-// The receiver still answers: a result, or error -32800.
+// CancelRequestNotification is a notice that the sender no longer wants the answer to a
+// request. The receiver still answers: a result, or error -32800.
 //
 // Params of the notification $/cancel_request, either side to the other.
 // Spec: https://agentclientprotocol.com/protocol/v1/cancellation

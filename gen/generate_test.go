@@ -93,6 +93,33 @@ func TestGeneratedGoSaysSoAndNamesItsSchema(t *testing.T) {
 	}
 }
 
+func TestCommentsOfTypesAreSentences(t *testing.T) {
+	t.Parallel()
+	files, err := generated()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !strings.HasPrefix(f.Path, "acp/") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), f.Path, f.Data, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE || g.Doc == nil {
+				continue
+			}
+			name := g.Specs[0].(*ast.TypeSpec).Name.Name
+			if strings.HasPrefix(g.Doc.Text(), name+":") {
+				t.Errorf("%s: %s\nlet the words of schema/overlay/docs.json start with one that verbs in gen/emit/golang/docs.go has", f.Path, g.Doc.Text())
+			}
+		}
+	}
+}
+
 func TestEveryTypeAndMethodNamesItsPageOfTheSpecification(t *testing.T) {
 	t.Parallel()
 	files, err := generated()

@@ -14,7 +14,7 @@ type Agent struct {
 	Conn acp.Caller
 }
 
-// AuthStatus sends the request auth/status: tells whether the user is signed in, without
+// AuthStatus sends the request auth/status, which tells whether the user is signed in, without
 // changing it. Needs the agent capability `auth.status`.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error) {
@@ -25,8 +25,8 @@ func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatu
 	return r, nil
 }
 
-// Authenticate sends the request authenticate: signs the user in by one of the methods from
-// the `initialize` response. Until then agents may answer session requests with -32000.
+// Authenticate sends the request authenticate, which signs the user in by one of the methods
+// from the `initialize` response. Until then agents may answer session requests with -32000.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*AuthenticateResponse, error) {
 	r := new(AuthenticateResponse)
@@ -36,7 +36,7 @@ func (a Agent) Authenticate(ctx context.Context, p *AuthenticateRequest) (*Authe
 	return r, nil
 }
 
-// Initialize sends the request initialize: opens the connection: both sides agree on a
+// Initialize sends the request initialize, which opens the connection: both sides agree on a
 // protocol version and say what they can do. It must be the client's first request.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
@@ -47,7 +47,7 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*Initializ
 	return r, nil
 }
 
-// Logout sends the request logout: signs the user out. Needs the agent capability
+// Logout sends the request logout, which signs the user out. Needs the agent capability
 // `auth.logout`.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
 func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, error) {
@@ -58,15 +58,15 @@ func (a Agent) Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, e
 	return r, nil
 }
 
-// MessageMCP sends the notification mcp/message: carries MCP messages over this connection:
-// requests to the side that provides the server, notifications back.
+// MessageMCP sends the notification mcp/message, which carries MCP messages over this
+// connection: requests to the side that provides the server, notifications back.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 func (a Agent) MessageMCP(ctx context.Context, p *MessageMCPNotification) error {
 	return a.Conn.Notify(ctx, MethodMCPMessage, p)
 }
 
-// DisableProvider sends the request providers/disable: switches one model provider off, unless
-// it is required. Needs the agent capability `providers`.
+// DisableProvider sends the request providers/disable, which switches one model provider off,
+// unless it is required. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (*DisableProviderResponse, error) {
 	r := new(DisableProviderResponse)
@@ -76,7 +76,7 @@ func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (
 	return r, nil
 }
 
-// ListProviders sends the request providers/list: lists the model providers that can be
+// ListProviders sends the request providers/list, which lists the model providers that can be
 // configured. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*ListProvidersResponse, error) {
@@ -87,8 +87,8 @@ func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*Lis
 	return r, nil
 }
 
-// SetProvider sends the request providers/set: configures one model provider; what was set
-// before is replaced. Needs the agent capability `providers`.
+// SetProvider sends the request providers/set, which configures one model provider; what was
+// set before is replaced. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProviderResponse, error) {
 	r := new(SetProviderResponse)
@@ -98,7 +98,7 @@ func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProv
 	return r, nil
 }
 
-// ArchiveSession sends the request session/archive: hides a session from plain lists and
+// ArchiveSession sends the request session/archive, which hides a session from plain lists and
 // closes it if it is active; history is kept. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*ArchiveSessionResponse, error) {
@@ -109,15 +109,15 @@ func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*A
 	return r, nil
 }
 
-// Cancel sends the notification session/cancel: stops the running turn of a session. The open
-// `session/prompt` is then answered with stop reason `cancelled`.
+// Cancel sends the notification session/cancel, which stops the running turn of a session. The
+// open `session/prompt` is then answered with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Cancel(ctx context.Context, p *CancelNotification) error {
 	return a.Conn.Notify(ctx, MethodSessionCancel, p)
 }
 
-// CloseSession sends the request session/close: ends an active session: cancels its work and
-// frees what it holds. Needs the agent capability `sessionCapabilities.close`.
+// CloseSession sends the request session/close, which ends an active session: cancels its work
+// and frees what it holds. Needs the agent capability `sessionCapabilities.close`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
 	r := new(CloseSessionResponse)
@@ -127,8 +127,8 @@ func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*Close
 	return r, nil
 }
 
-// DeleteSession sends the request session/delete: removes a session from the list. Needs the
-// agent capability `sessionCapabilities.delete`.
+// DeleteSession sends the request session/delete, which removes a session from the list. Needs
+// the agent capability `sessionCapabilities.delete`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	r := new(DeleteSessionResponse)
@@ -138,8 +138,8 @@ func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*Del
 	return r, nil
 }
 
-// ForkSession sends the request session/fork: copies a session into a new one; the source
-// stays as it is. Needs the `fork` session capability.
+// ForkSession sends the request session/fork, which copies a session into a new one; the
+// source stays as it is. Needs the `fork` session capability.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSessionResponse, error) {
 	r := new(ForkSessionResponse)
@@ -149,8 +149,8 @@ func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSes
 	return r, nil
 }
 
-// ListSessions sends the request session/list: lists the sessions the agent knows, page by
-// page. Needs the agent capability `sessionCapabilities.list`.
+// ListSessions sends the request session/list, which lists the sessions the agent knows, page
+// by page. Needs the agent capability `sessionCapabilities.list`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
 	r := new(ListSessionsResponse)
@@ -160,8 +160,8 @@ func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListS
 	return r, nil
 }
 
-// LoadSession sends the request session/load: reopens a session: the agent replays its history
-// as session updates, then answers. Needs the agent capability `loadSession`.
+// LoadSession sends the request session/load, which reopens a session: the agent replays its
+// history as session updates, then answers. Needs the agent capability `loadSession`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSessionResponse, error) {
 	r := new(LoadSessionResponse)
@@ -171,8 +171,8 @@ func (a Agent) LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSes
 	return r, nil
 }
 
-// NewSession sends the request session/new: starts a session in a directory and returns its
-// id. Fails with -32000 if the user has to sign in first.
+// NewSession sends the request session/new, which starts a session in a directory and returns
+// its id. Fails with -32000 if the user has to sign in first.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
 	r := new(NewSessionResponse)
@@ -182,8 +182,8 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 	return r, nil
 }
 
-// Prompt sends the request session/prompt: sends a message of the user and waits for the end
-// of the turn; what happens in between arrives as `session/update`.
+// Prompt sends the request session/prompt, which sends a message of the user and waits for the
+// end of the turn; what happens in between arrives as `session/update`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
@@ -193,8 +193,8 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 	return r, nil
 }
 
-// ResumeSession sends the request session/resume: goes on with a session without replaying its
-// history. Needs the agent capability `sessionCapabilities.resume`.
+// ResumeSession sends the request session/resume, which goes on with a session without
+// replaying its history. Needs the agent capability `sessionCapabilities.resume`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
@@ -204,8 +204,8 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 	return r, nil
 }
 
-// SetSessionConfigOption sends the request session/set_config_option: changes one setting of a
-// session and returns all of them.
+// SetSessionConfigOption sends the request session/set_config_option, which changes one
+// setting of a session and returns all of them.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	r := new(SetSessionConfigOptionResponse)
@@ -215,8 +215,8 @@ func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOp
 	return r, nil
 }
 
-// SetSessionMode sends the request session/set_mode: switches the mode of a session. Config
-// options with category `mode` are the newer way.
+// SetSessionMode sends the request session/set_mode, which switches the mode of a session.
+// Config options with category `mode` are the newer way.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*SetSessionModeResponse, error) {
 	r := new(SetSessionModeResponse)
@@ -226,8 +226,8 @@ func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*S
 	return r, nil
 }
 
-// SetSessionTitle sends the request session/set_title: gives a session a title; it need not be
-// active. Answered once the title is stored. Unknown sessions are an error -32002.
+// SetSessionTitle sends the request session/set_title, which gives a session a title; it need
+// not be active. Answered once the title is stored. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error) {
 	r := new(SetSessionTitleResponse)
@@ -237,7 +237,7 @@ func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (
 	return r, nil
 }
 
-// SessionStatus sends the request session/status: tells whether a session is in memory,
+// SessionStatus sends the request session/status, which tells whether a session is in memory,
 // without opening or changing it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error) {
@@ -248,7 +248,7 @@ func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*Ses
 	return r, nil
 }
 
-// UnarchiveSession sends the request session/unarchive: lists an archived session again
+// UnarchiveSession sends the request session/unarchive, which lists an archived session again
 // without reopening it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error) {
@@ -266,22 +266,22 @@ type Client struct {
 	Conn acp.Caller
 }
 
-// AuthStatusUpdate sends the notification auth/status_update: reports that the sign-in state
-// changed. It gets no answer.
+// AuthStatusUpdate sends the notification auth/status_update, which reports that the sign-in
+// state changed. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Client) AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotification) error {
 	return a.Conn.Notify(ctx, MethodAuthStatusUpdate, p)
 }
 
-// CompleteElicitation sends the notification elicitation/complete: tells the client that the
-// user is done with a web page it opened. It gets no answer.
+// CompleteElicitation sends the notification elicitation/complete, which tells the client that
+// the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
 	return a.Conn.Notify(ctx, MethodElicitationComplete, p)
 }
 
-// CreateElicitation sends the request elicitation/create: asks the user for input, by a form
-// or on a web page. Needs the client capability for that mode.
+// CreateElicitation sends the request elicitation/create, which asks the user for input, by a
+// form or on a web page. Needs the client capability for that mode.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	r := new(CreateElicitationResponse)
@@ -291,8 +291,8 @@ func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationReque
 	return r, nil
 }
 
-// ReadTextFile sends the request fs/read_text_file: reads a text file through the client,
-// which sees unsaved changes. Needs the client capability `fs.readTextFile`.
+// ReadTextFile sends the request fs/read_text_file, which reads a text file through the
+// client, which sees unsaved changes. Needs the client capability `fs.readTextFile`.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*ReadTextFileResponse, error) {
 	r := new(ReadTextFileResponse)
@@ -302,8 +302,8 @@ func (a Client) ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*Read
 	return r, nil
 }
 
-// WriteTextFile sends the request fs/write_text_file: writes a text file through the client,
-// which can show and track the change. Needs the client capability `fs.writeTextFile`.
+// WriteTextFile sends the request fs/write_text_file, which writes a text file through the
+// client, which can show and track the change. Needs the client capability `fs.writeTextFile`.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
 func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*WriteTextFileResponse, error) {
 	r := new(WriteTextFileResponse)
@@ -313,7 +313,7 @@ func (a Client) WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*Wr
 	return r, nil
 }
 
-// MessageMCP sends the request mcp/message: carries MCP messages over this connection:
+// MessageMCP sends the request mcp/message, which carries MCP messages over this connection:
 // requests to the side that provides the server, notifications back.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMCPResponse, error) {
@@ -324,8 +324,8 @@ func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMC
 	return r.v, nil
 }
 
-// RequestPermission sends the request session/request_permission: asks the user whether a tool
-// call may go ahead. The client must answer, even when the turn is cancelled.
+// RequestPermission sends the request session/request_permission, which asks the user whether
+// a tool call may go ahead. The client must answer, even when the turn is cancelled.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
 	r := new(RequestPermissionResponse)
@@ -335,15 +335,15 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 	return r, nil
 }
 
-// SessionUpdate sends the notification session/update: reports what happens in a session:
-// messages, tool calls, plans, settings. It gets no answer.
+// SessionUpdate sends the notification session/update, which reports what happens in a
+// session: messages, tool calls, plans, settings. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Client) SessionUpdate(ctx context.Context, p *SessionNotification) error {
 	return a.Conn.Notify(ctx, MethodSessionUpdate, p)
 }
 
-// CreateTerminal sends the request terminal/create: starts a command in a terminal of the
-// client and returns at once. The agent must release the terminal when it is done with it.
+// CreateTerminal sends the request terminal/create, which starts a command in a terminal of
+// the client and returns at once. The agent must release the terminal when it is done with it.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*CreateTerminalResponse, error) {
 	r := new(CreateTerminalResponse)
@@ -353,8 +353,8 @@ func (a Client) CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*
 	return r, nil
 }
 
-// KillTerminal sends the request terminal/kill: stops the command of a terminal; output and
-// exit status stay readable until it is released.
+// KillTerminal sends the request terminal/kill, which stops the command of a terminal; output
+// and exit status stay readable until it is released.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*KillTerminalResponse, error) {
 	r := new(KillTerminalResponse)
@@ -364,8 +364,8 @@ func (a Client) KillTerminal(ctx context.Context, p *KillTerminalRequest) (*Kill
 	return r, nil
 }
 
-// TerminalOutput sends the request terminal/output: returns what a terminal has printed so
-// far, and how its command ended if it has.
+// TerminalOutput sends the request terminal/output, which returns what a terminal has printed
+// so far, and how its command ended if it has.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*TerminalOutputResponse, error) {
 	r := new(TerminalOutputResponse)
@@ -375,8 +375,8 @@ func (a Client) TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*
 	return r, nil
 }
 
-// ReleaseTerminal sends the request terminal/release: frees a terminal and stops its command
-// if it still runs. The id is invalid afterwards.
+// ReleaseTerminal sends the request terminal/release, which frees a terminal and stops its
+// command if it still runs. The id is invalid afterwards.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error) {
 	r := new(ReleaseTerminalResponse)
@@ -386,8 +386,8 @@ func (a Client) ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) 
 	return r, nil
 }
 
-// WaitForTerminalExit sends the request terminal/wait_for_exit: waits until the command of a
-// terminal ends and returns its exit status.
+// WaitForTerminalExit sends the request terminal/wait_for_exit, which waits until the command
+// of a terminal ends and returns its exit status.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
 func (a Client) WaitForTerminalExit(ctx context.Context, p *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error) {
 	r := new(WaitForTerminalExitResponse)

@@ -2,7 +2,7 @@
 
 package unstable
 
-// ToolKind: what a tool does, so that clients can choose icons and layout.
+// ToolKind is what a tool does, so that clients can choose icons and layout.
 // The protocol allows no other values. Decoding keeps them; Known tells and Check reports
 // them.
 //
@@ -46,7 +46,7 @@ func (v ToolKind) Known() bool {
 	return false
 }
 
-// ToolCallStatus: how far a tool call got.
+// ToolCallStatus says how far a tool call got.
 // The protocol allows no other values. Decoding keeps them; Known tells and Check reports
 // them.
 //
@@ -75,7 +75,7 @@ func (v ToolCallStatus) Known() bool {
 	return false
 }
 
-// Role: a side of the conversation.
+// Role is a side of the conversation.
 // The protocol allows no other values. Decoding keeps them; Known tells and Check reports
 // them.
 //
@@ -100,7 +100,7 @@ func (v Role) Known() bool {
 	return false
 }
 
-// PermissionOptionKind: what an answer to a permission request means.
+// PermissionOptionKind is what an answer to a permission request means.
 // Decoding refuses other values.
 //
 // Part of session/request_permission, agent to client.
@@ -128,7 +128,7 @@ func (v PermissionOptionKind) Known() bool {
 	return false
 }
 
-// ElicitationSchemaType: the JSON Schema type of a form.
+// ElicitationSchemaType is the JSON Schema type of a form.
 // The protocol allows no other values. Decoding keeps them; Known tells and Check reports
 // them.
 //
@@ -151,7 +151,7 @@ func (v ElicitationSchemaType) Known() bool {
 	return false
 }
 
-// StringFormat: the kind of text that a field expects.
+// StringFormat is the kind of text that a field expects.
 // Decoding refuses other values.
 //
 // Part of elicitation/create, agent to client.
@@ -179,7 +179,7 @@ func (v StringFormat) Known() bool {
 	return false
 }
 
-// LLMProtocol: the API protocol of a model provider. Names with a leading `_` are free for
+// LLMProtocol is the API protocol of a model provider. Names with a leading `_` are free for
 // extensions.
 // Other values are kept; Known tells.
 //
@@ -210,7 +210,7 @@ func (v LLMProtocol) Known() bool {
 	return false
 }
 
-// AuthState: whether the user is signed in.
+// AuthState says whether the user is signed in.
 // Other values are kept; Known tells.
 //
 // Part of auth/status and auth/status_update, agent to client.
@@ -238,8 +238,8 @@ func (v AuthState) Known() bool {
 	return false
 }
 
-// SessionConfigOptionCategory: what a config option is about. A hint for display; nothing may
-// depend on it. Names with a leading `_` are free for extensions.
+// SessionConfigOptionCategory is what a config option is about. A hint for display; nothing
+// may depend on it. Names with a leading `_` are free for extensions.
 // Other values are kept; Known tells.
 //
 // Part of 6 methods, agent to client.
@@ -267,7 +267,7 @@ func (v SessionConfigOptionCategory) Known() bool {
 	return false
 }
 
-// SessionStatus: where a session is kept at the moment: in memory, or only in the agent's
+// SessionStatus says where a session is kept at the moment: in memory, or only in the agent's
 // store.
 // Other values are kept; Known tells.
 //
@@ -293,7 +293,7 @@ func (v SessionStatus) Known() bool {
 	return false
 }
 
-// StopReason: why a turn ended.
+// StopReason says why a turn ended.
 // Decoding refuses other values.
 //
 // Part of session/prompt, agent to client.
@@ -325,7 +325,7 @@ func (v StopReason) Known() bool {
 	return false
 }
 
-// PlanEntryPriority: how important a step of a plan is.
+// PlanEntryPriority says how important a step of a plan is.
 // The protocol allows no other values. Decoding keeps them; Known tells and Check reports
 // them.
 //
@@ -352,7 +352,7 @@ func (v PlanEntryPriority) Known() bool {
 	return false
 }
 
-// PlanEntryStatus: how far a step of a plan got.
+// PlanEntryStatus says how far a step of a plan got.
 // The protocol allows no other values. Decoding keeps them; Known tells and Check reports
 // them.
 //
@@ -379,7 +379,7 @@ func (v PlanEntryStatus) Known() bool {
 	return false
 }
 
-// NoticeSeverity: how serious a notice is. Show unknown values like `info`.
+// NoticeSeverity says how serious a notice is. Show unknown values like `info`.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -405,7 +405,7 @@ func (v NoticeSeverity) Known() bool {
 	return false
 }
 
-// CompactionStatus: how far a context compaction got.
+// CompactionStatus says how far a context compaction got.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -433,7 +433,7 @@ func (v CompactionStatus) Known() bool {
 	return false
 }
 
-// SystemPromptMode: how the client's instructions combine with the agent's own.
+// SystemPromptMode says how the client's instructions combine with the agent's own.
 // Other values are kept; Known tells.
 //
 // Part of session/fork, session/load, session/new and session/resume, client to agent.
@@ -458,7 +458,7 @@ func (v SystemPromptMode) Known() bool {
 	return false
 }
 
-// SessionArchiveFilter: which sessions to list. An unknown value is an error -32602.
+// SessionArchiveFilter says which sessions to list. An unknown value is an error -32602.
 // Other values are kept; Known tells.
 //
 // Part of session/list, client to agent.

@@ -14,94 +14,94 @@ import (
 // An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
 // as an internal error with its message.
 type AgentHandler interface {
-	// AuthStatus handles auth/status: tells whether the user is signed in, without changing it.
-	// Needs the agent capability `auth.status`.
+	// AuthStatus handles auth/status, which tells whether the user is signed in, without changing
+	// it. Needs the agent capability `auth.status`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error)
-	// Authenticate handles authenticate: signs the user in by one of the methods from the
+	// Authenticate handles authenticate, which signs the user in by one of the methods from the
 	// `initialize` response. Until then agents may answer session requests with -32000.
 	// Spec: https://agentclientprotocol.com/protocol/v1/authentication
 	Authenticate(ctx context.Context, p *AuthenticateRequest) (*AuthenticateResponse, error)
-	// Initialize handles initialize: opens the connection: both sides agree on a protocol version
-	// and say what they can do. It must be the client's first request.
+	// Initialize handles initialize, which opens the connection: both sides agree on a protocol
+	// version and say what they can do. It must be the client's first request.
 	// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 	Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error)
-	// Logout handles logout: signs the user out. Needs the agent capability `auth.logout`.
+	// Logout handles logout, which signs the user out. Needs the agent capability `auth.logout`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/authentication
 	Logout(ctx context.Context, p *LogoutRequest) (*LogoutResponse, error)
-	// MessageMCP handles mcp/message: carries MCP messages over this connection: requests to the
-	// side that provides the server, notifications back.
+	// MessageMCP handles mcp/message, which carries MCP messages over this connection: requests to
+	// the side that provides the server, notifications back.
 	// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 	MessageMCP(ctx context.Context, p *MessageMCPNotification) error
-	// DisableProvider handles providers/disable: switches one model provider off, unless it is
-	// required. Needs the agent capability `providers`.
+	// DisableProvider handles providers/disable, which switches one model provider off, unless it
+	// is required. Needs the agent capability `providers`.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	DisableProvider(ctx context.Context, p *DisableProviderRequest) (*DisableProviderResponse, error)
-	// ListProviders handles providers/list: lists the model providers that can be configured.
-	// Needs the agent capability `providers`.
+	// ListProviders handles providers/list, which lists the model providers that can be
+	// configured. Needs the agent capability `providers`.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	ListProviders(ctx context.Context, p *ListProvidersRequest) (*ListProvidersResponse, error)
-	// SetProvider handles providers/set: configures one model provider; what was set before is
-	// replaced. Needs the agent capability `providers`.
+	// SetProvider handles providers/set, which configures one model provider; what was set before
+	// is replaced. Needs the agent capability `providers`.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProviderResponse, error)
-	// ArchiveSession handles session/archive: hides a session from plain lists and closes it if it
-	// is active; history is kept. Unknown sessions are an error -32002.
+	// ArchiveSession handles session/archive, which hides a session from plain lists and closes it
+	// if it is active; history is kept. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/rfds/session-archive
 	ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*ArchiveSessionResponse, error)
-	// Cancel handles session/cancel: stops the running turn of a session. The open
+	// Cancel handles session/cancel, which stops the running turn of a session. The open
 	// `session/prompt` is then answered with stop reason `cancelled`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	Cancel(ctx context.Context, p *CancelNotification) error
-	// CloseSession handles session/close: ends an active session: cancels its work and frees what
-	// it holds. Needs the agent capability `sessionCapabilities.close`.
+	// CloseSession handles session/close, which ends an active session: cancels its work and frees
+	// what it holds. Needs the agent capability `sessionCapabilities.close`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error)
-	// DeleteSession handles session/delete: removes a session from the list. Needs the agent
+	// DeleteSession handles session/delete, which removes a session from the list. Needs the agent
 	// capability `sessionCapabilities.delete`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 	DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error)
-	// ForkSession handles session/fork: copies a session into a new one; the source stays as it
-	// is. Needs the `fork` session capability.
+	// ForkSession handles session/fork, which copies a session into a new one; the source stays as
+	// it is. Needs the `fork` session capability.
 	// Spec: https://agentclientprotocol.com/rfds/session-fork
 	ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSessionResponse, error)
-	// ListSessions handles session/list: lists the sessions the agent knows, page by page. Needs
-	// the agent capability `sessionCapabilities.list`.
+	// ListSessions handles session/list, which lists the sessions the agent knows, page by page.
+	// Needs the agent capability `sessionCapabilities.list`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-list
 	ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error)
-	// LoadSession handles session/load: reopens a session: the agent replays its history as
+	// LoadSession handles session/load, which reopens a session: the agent replays its history as
 	// session updates, then answers. Needs the agent capability `loadSession`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	LoadSession(ctx context.Context, p *LoadSessionRequest) (*LoadSessionResponse, error)
-	// NewSession handles session/new: starts a session in a directory and returns its id. Fails
-	// with -32000 if the user has to sign in first.
+	// NewSession handles session/new, which starts a session in a directory and returns its id.
+	// Fails with -32000 if the user has to sign in first.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error)
-	// Prompt handles session/prompt: sends a message of the user and waits for the end of the
-	// turn; what happens in between arrives as `session/update`.
+	// Prompt handles session/prompt, which sends a message of the user and waits for the end of
+	// the turn; what happens in between arrives as `session/update`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error)
-	// ResumeSession handles session/resume: goes on with a session without replaying its history.
-	// Needs the agent capability `sessionCapabilities.resume`.
+	// ResumeSession handles session/resume, which goes on with a session without replaying its
+	// history. Needs the agent capability `sessionCapabilities.resume`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error)
-	// SetSessionConfigOption handles session/set_config_option: changes one setting of a session
-	// and returns all of them.
+	// SetSessionConfigOption handles session/set_config_option, which changes one setting of a
+	// session and returns all of them.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 	SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error)
-	// SetSessionMode handles session/set_mode: switches the mode of a session. Config options with
-	// category `mode` are the newer way.
+	// SetSessionMode handles session/set_mode, which switches the mode of a session. Config
+	// options with category `mode` are the newer way.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 	SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*SetSessionModeResponse, error)
-	// SetSessionTitle handles session/set_title: gives a session a title; it need not be active.
-	// Answered once the title is stored. Unknown sessions are an error -32002.
+	// SetSessionTitle handles session/set_title, which gives a session a title; it need not be
+	// active. Answered once the title is stored. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error)
-	// SessionStatus handles session/status: tells whether a session is in memory, without opening
-	// or changing it. Unknown sessions are an error -32002.
+	// SessionStatus handles session/status, which tells whether a session is in memory, without
+	// opening or changing it. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/rfds/session-status
 	SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error)
-	// UnarchiveSession handles session/unarchive: lists an archived session again without
+	// UnarchiveSession handles session/unarchive, which lists an archived session again without
 	// reopening it. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/rfds/session-archive
 	UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error)
@@ -234,56 +234,56 @@ func (UnimplementedAgentHandler) UnarchiveSession(context.Context, *UnarchiveSes
 // An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
 // as an internal error with its message.
 type ClientHandler interface {
-	// AuthStatusUpdate handles auth/status_update: reports that the sign-in state changed. It gets
-	// no answer.
+	// AuthStatusUpdate handles auth/status_update, which reports that the sign-in state changed.
+	// It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotification) error
-	// CompleteElicitation handles elicitation/complete: tells the client that the user is done
-	// with a web page it opened. It gets no answer.
+	// CompleteElicitation handles elicitation/complete, which tells the client that the user is
+	// done with a web page it opened. It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 	CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error
-	// CreateElicitation handles elicitation/create: asks the user for input, by a form or on a web
-	// page. Needs the client capability for that mode.
+	// CreateElicitation handles elicitation/create, which asks the user for input, by a form or on
+	// a web page. Needs the client capability for that mode.
 	// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 	CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error)
-	// ReadTextFile handles fs/read_text_file: reads a text file through the client, which sees
-	// unsaved changes. Needs the client capability `fs.readTextFile`.
+	// ReadTextFile handles fs/read_text_file, which reads a text file through the client, which
+	// sees unsaved changes. Needs the client capability `fs.readTextFile`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/file-system
 	ReadTextFile(ctx context.Context, p *ReadTextFileRequest) (*ReadTextFileResponse, error)
-	// WriteTextFile handles fs/write_text_file: writes a text file through the client, which can
-	// show and track the change. Needs the client capability `fs.writeTextFile`.
+	// WriteTextFile handles fs/write_text_file, which writes a text file through the client, which
+	// can show and track the change. Needs the client capability `fs.writeTextFile`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/file-system
 	WriteTextFile(ctx context.Context, p *WriteTextFileRequest) (*WriteTextFileResponse, error)
-	// MessageMCP handles mcp/message: carries MCP messages over this connection: requests to the
-	// side that provides the server, notifications back.
+	// MessageMCP handles mcp/message, which carries MCP messages over this connection: requests to
+	// the side that provides the server, notifications back.
 	// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 	MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMCPResponse, error)
-	// RequestPermission handles session/request_permission: asks the user whether a tool call may
-	// go ahead. The client must answer, even when the turn is cancelled.
+	// RequestPermission handles session/request_permission, which asks the user whether a tool
+	// call may go ahead. The client must answer, even when the turn is cancelled.
 	// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 	RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error)
-	// SessionUpdate handles session/update: reports what happens in a session: messages, tool
-	// calls, plans, settings. It gets no answer.
+	// SessionUpdate handles session/update, which reports what happens in a session: messages,
+	// tool calls, plans, settings. It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	SessionUpdate(ctx context.Context, p *SessionNotification) error
-	// CreateTerminal handles terminal/create: starts a command in a terminal of the client and
-	// returns at once. The agent must release the terminal when it is done with it.
+	// CreateTerminal handles terminal/create, which starts a command in a terminal of the client
+	// and returns at once. The agent must release the terminal when it is done with it.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	CreateTerminal(ctx context.Context, p *CreateTerminalRequest) (*CreateTerminalResponse, error)
-	// KillTerminal handles terminal/kill: stops the command of a terminal; output and exit status
-	// stay readable until it is released.
+	// KillTerminal handles terminal/kill, which stops the command of a terminal; output and exit
+	// status stay readable until it is released.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	KillTerminal(ctx context.Context, p *KillTerminalRequest) (*KillTerminalResponse, error)
-	// TerminalOutput handles terminal/output: returns what a terminal has printed so far, and how
-	// its command ended if it has.
+	// TerminalOutput handles terminal/output, which returns what a terminal has printed so far,
+	// and how its command ended if it has.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	TerminalOutput(ctx context.Context, p *TerminalOutputRequest) (*TerminalOutputResponse, error)
-	// ReleaseTerminal handles terminal/release: frees a terminal and stops its command if it still
-	// runs. The id is invalid afterwards.
+	// ReleaseTerminal handles terminal/release, which frees a terminal and stops its command if it
+	// still runs. The id is invalid afterwards.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	ReleaseTerminal(ctx context.Context, p *ReleaseTerminalRequest) (*ReleaseTerminalResponse, error)
-	// WaitForTerminalExit handles terminal/wait_for_exit: waits until the command of a terminal
-	// ends and returns its exit status.
+	// WaitForTerminalExit handles terminal/wait_for_exit, which waits until the command of a
+	// terminal ends and returns its exit status.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	WaitForTerminalExit(ctx context.Context, p *WaitForTerminalExitRequest) (*WaitForTerminalExitResponse, error)
 }

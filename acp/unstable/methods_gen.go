@@ -4,189 +4,189 @@ package unstable
 
 // The methods of the protocol.
 const (
-	// MethodAuthStatus: tells whether the user is signed in, without changing it. Needs the agent
+	// MethodAuthStatus tells whether the user is signed in, without changing it. Needs the agent
 	// capability `auth.status`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	MethodAuthStatus = "auth/status"
-	// MethodAuthenticate: signs the user in by one of the methods from the `initialize` response.
+	// MethodAuthenticate signs the user in by one of the methods from the `initialize` response.
 	// Until then agents may answer session requests with -32000.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/authentication
 	MethodAuthenticate = "authenticate"
-	// MethodInitialize: opens the connection: both sides agree on a protocol version and say what
+	// MethodInitialize opens the connection: both sides agree on a protocol version and say what
 	// they can do. It must be the client's first request.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/initialization
 	MethodInitialize = "initialize"
-	// MethodLogout: signs the user out. Needs the agent capability `auth.logout`.
+	// MethodLogout signs the user out. Needs the agent capability `auth.logout`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/authentication
 	MethodLogout = "logout"
-	// MethodMCPMessage: carries MCP messages over this connection: requests to the side that
+	// MethodMCPMessage carries MCP messages over this connection: requests to the side that
 	// provides the server, notifications back.
 	// Notification, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 	MethodMCPMessage = "mcp/message"
-	// MethodProvidersDisable: switches one model provider off, unless it is required. Needs the
+	// MethodProvidersDisable switches one model provider off, unless it is required. Needs the
 	// agent capability `providers`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	MethodProvidersDisable = "providers/disable"
-	// MethodProvidersList: lists the model providers that can be configured. Needs the agent
+	// MethodProvidersList lists the model providers that can be configured. Needs the agent
 	// capability `providers`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	MethodProvidersList = "providers/list"
-	// MethodProvidersSet: configures one model provider; what was set before is replaced. Needs
-	// the agent capability `providers`.
+	// MethodProvidersSet configures one model provider; what was set before is replaced. Needs the
+	// agent capability `providers`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	MethodProvidersSet = "providers/set"
-	// MethodSessionArchive: hides a session from plain lists and closes it if it is active;
-	// history is kept. Unknown sessions are an error -32002.
+	// MethodSessionArchive hides a session from plain lists and closes it if it is active; history
+	// is kept. Unknown sessions are an error -32002.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/session-archive
 	MethodSessionArchive = "session/archive"
-	// MethodSessionCancel: stops the running turn of a session. The open `session/prompt` is then
+	// MethodSessionCancel stops the running turn of a session. The open `session/prompt` is then
 	// answered with stop reason `cancelled`.
 	// Notification, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	MethodSessionCancel = "session/cancel"
-	// MethodSessionClose: ends an active session: cancels its work and frees what it holds. Needs
+	// MethodSessionClose ends an active session: cancels its work and frees what it holds. Needs
 	// the agent capability `sessionCapabilities.close`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	MethodSessionClose = "session/close"
-	// MethodSessionDelete: removes a session from the list. Needs the agent capability
+	// MethodSessionDelete removes a session from the list. Needs the agent capability
 	// `sessionCapabilities.delete`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-delete
 	MethodSessionDelete = "session/delete"
-	// MethodSessionFork: copies a session into a new one; the source stays as it is. Needs the
+	// MethodSessionFork copies a session into a new one; the source stays as it is. Needs the
 	// `fork` session capability.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/session-fork
 	MethodSessionFork = "session/fork"
-	// MethodSessionList: lists the sessions the agent knows, page by page. Needs the agent
+	// MethodSessionList lists the sessions the agent knows, page by page. Needs the agent
 	// capability `sessionCapabilities.list`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-list
 	MethodSessionList = "session/list"
-	// MethodSessionLoad: reopens a session: the agent replays its history as session updates, then
+	// MethodSessionLoad reopens a session: the agent replays its history as session updates, then
 	// answers. Needs the agent capability `loadSession`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	MethodSessionLoad = "session/load"
-	// MethodSessionNew: starts a session in a directory and returns its id. Fails with -32000 if
+	// MethodSessionNew starts a session in a directory and returns its id. Fails with -32000 if
 	// the user has to sign in first.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	MethodSessionNew = "session/new"
-	// MethodSessionPrompt: sends a message of the user and waits for the end of the turn; what
+	// MethodSessionPrompt sends a message of the user and waits for the end of the turn; what
 	// happens in between arrives as `session/update`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	MethodSessionPrompt = "session/prompt"
-	// MethodSessionResume: goes on with a session without replaying its history. Needs the agent
+	// MethodSessionResume goes on with a session without replaying its history. Needs the agent
 	// capability `sessionCapabilities.resume`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	MethodSessionResume = "session/resume"
-	// MethodSessionSetConfigOption: changes one setting of a session and returns all of them.
+	// MethodSessionSetConfigOption changes one setting of a session and returns all of them.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 	MethodSessionSetConfigOption = "session/set_config_option"
-	// MethodSessionSetMode: switches the mode of a session. Config options with category `mode`
-	// are the newer way.
+	// MethodSessionSetMode switches the mode of a session. Config options with category `mode` are
+	// the newer way.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 	MethodSessionSetMode = "session/set_mode"
-	// MethodSessionSetTitle: gives a session a title; it need not be active. Answered once the
+	// MethodSessionSetTitle gives a session a title; it need not be active. Answered once the
 	// title is stored. Unknown sessions are an error -32002.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	MethodSessionSetTitle = "session/set_title"
-	// MethodSessionStatus: tells whether a session is in memory, without opening or changing it.
+	// MethodSessionStatus tells whether a session is in memory, without opening or changing it.
 	// Unknown sessions are an error -32002.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/session-status
 	MethodSessionStatus = "session/status"
-	// MethodSessionUnarchive: lists an archived session again without reopening it. Unknown
+	// MethodSessionUnarchive lists an archived session again without reopening it. Unknown
 	// sessions are an error -32002.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/session-archive
 	MethodSessionUnarchive = "session/unarchive"
-	// MethodAuthStatusUpdate: reports that the sign-in state changed. It gets no answer.
+	// MethodAuthStatusUpdate reports that the sign-in state changed. It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	MethodAuthStatusUpdate = "auth/status_update"
-	// MethodElicitationComplete: tells the client that the user is done with a web page it opened.
+	// MethodElicitationComplete tells the client that the user is done with a web page it opened.
 	// It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 	MethodElicitationComplete = "elicitation/complete"
-	// MethodElicitationCreate: asks the user for input, by a form or on a web page. Needs the
+	// MethodElicitationCreate asks the user for input, by a form or on a web page. Needs the
 	// client capability for that mode.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 	MethodElicitationCreate = "elicitation/create"
-	// MethodFsReadTextFile: reads a text file through the client, which sees unsaved changes.
-	// Needs the client capability `fs.readTextFile`.
+	// MethodFsReadTextFile reads a text file through the client, which sees unsaved changes. Needs
+	// the client capability `fs.readTextFile`.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/file-system
 	MethodFsReadTextFile = "fs/read_text_file"
-	// MethodFsWriteTextFile: writes a text file through the client, which can show and track the
+	// MethodFsWriteTextFile writes a text file through the client, which can show and track the
 	// change. Needs the client capability `fs.writeTextFile`.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/file-system
 	MethodFsWriteTextFile = "fs/write_text_file"
-	// MethodSessionRequestPermission: asks the user whether a tool call may go ahead. The client
+	// MethodSessionRequestPermission asks the user whether a tool call may go ahead. The client
 	// must answer, even when the turn is cancelled.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 	MethodSessionRequestPermission = "session/request_permission"
-	// MethodSessionUpdate: reports what happens in a session: messages, tool calls, plans,
+	// MethodSessionUpdate reports what happens in a session: messages, tool calls, plans,
 	// settings. It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	MethodSessionUpdate = "session/update"
-	// MethodTerminalCreate: starts a command in a terminal of the client and returns at once. The
+	// MethodTerminalCreate starts a command in a terminal of the client and returns at once. The
 	// agent must release the terminal when it is done with it.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	MethodTerminalCreate = "terminal/create"
-	// MethodTerminalKill: stops the command of a terminal; output and exit status stay readable
+	// MethodTerminalKill stops the command of a terminal; output and exit status stay readable
 	// until it is released.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	MethodTerminalKill = "terminal/kill"
-	// MethodTerminalOutput: returns what a terminal has printed so far, and how its command ended
+	// MethodTerminalOutput returns what a terminal has printed so far, and how its command ended
 	// if it has.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	MethodTerminalOutput = "terminal/output"
-	// MethodTerminalRelease: frees a terminal and stops its command if it still runs. The id is
+	// MethodTerminalRelease frees a terminal and stops its command if it still runs. The id is
 	// invalid afterwards.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	MethodTerminalRelease = "terminal/release"
-	// MethodTerminalWaitForExit: waits until the command of a terminal ends and returns its exit
+	// MethodTerminalWaitForExit waits until the command of a terminal ends and returns its exit
 	// status.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/terminals
 	MethodTerminalWaitForExit = "terminal/wait_for_exit"
-	// MethodCancelRequest: asks the other side to stop working on a request of the sender. That
+	// MethodCancelRequest asks the other side to stop working on a request of the sender. That
 	// request is still answered, often with error -32800.
 	// Notification, either side to the other.
 	// Spec: https://agentclientprotocol.com/protocol/v1/cancellation
 	MethodCancelRequest = "$/cancel_request"
-	// MethodProxyInitialize: initializes a component as a proxy. It takes the place of
-	// `initialize` for each component that has a successor.
+	// MethodProxyInitialize initializes a component as a proxy. It takes the place of `initialize`
+	// for each component that has a successor.
 	// Request, client to proxy.
 	// Spec: https://agentclientprotocol.com/rfds/proxy-chains
 	MethodProxyInitialize = "proxy/initialize"
-	// MethodProxySuccessor: carries a request or notification to the next component of a proxy
+	// MethodProxySuccessor carries a request or notification to the next component of a proxy
 	// chain, or from it back to the proxy.
 	// Request+notification, client to proxy.
 	// Spec: https://agentclientprotocol.com/rfds/proxy-chains

@@ -7,126 +7,126 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// SessionID: names a session. Chosen by the agent, opaque to the client.
+// SessionID names a session. Chosen by the agent, opaque to the client.
 //
 // Part of 25 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/session-setup#session-id
 type SessionID string
 
-// ToolCallID: names a tool call within its session. Chosen by the agent.
+// ToolCallID names a tool call within its session. Chosen by the agent.
 //
 // Part of elicitation/create, session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ToolCallID string
 
-// TerminalID: names a terminal. Chosen by the client.
+// TerminalID names a terminal. Chosen by the client.
 //
 // Part of 7 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type TerminalID string
 
-// PermissionOptionID: names an option of a permission request. Chosen by the agent.
+// PermissionOptionID names an option of a permission request. Chosen by the agent.
 //
 // Part of session/request_permission, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
 type PermissionOptionID string
 
-// ElicitationID: names a request for input on a web page. Chosen by the agent.
+// ElicitationID names a request for input on a web page. Chosen by the agent.
 //
 // Part of elicitation/complete and elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationID string
 
-// MCPServerACPID: names an MCP server reached over ACP. Chosen by the component that provides
+// MCPServerACPID names an MCP server reached over ACP. Chosen by the component that provides
 // it.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type MCPServerACPID string
 
-// MCPRequestID: names an MCP request inside `mcp/message`. Chosen by the caller and kept by
+// MCPRequestID names an MCP request inside `mcp/message`. Chosen by the caller and kept by
 // proxies; it has nothing to do with the JSON-RPC id around it.
 //
 // Part of mcp/message, in both directions.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MCPRequestID string
 
-// ProtocolVersion: a protocol version as one number, 0 to 65535. It rises with breaking
+// ProtocolVersion is a protocol version as one number, 0 to 65535. It rises with breaking
 // changes only; additions are announced as capabilities.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ProtocolVersion uint16
 
-// AuthMethodID: names one way to sign in. Chosen by the agent.
+// AuthMethodID names one way to sign in. Chosen by the agent.
 //
 // Part of authenticate, initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type AuthMethodID string
 
-// ProviderID: names a model provider. Chosen by the agent.
+// ProviderID names a model provider. Chosen by the agent.
 //
 // Part of providers/disable, providers/list and providers/set, in both directions.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ProviderID string
 
-// SessionModeID: names a mode. Chosen by the agent.
+// SessionModeID names a mode. Chosen by the agent.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionModeID string
 
-// SessionConfigID: names a config option. Chosen by the agent.
+// SessionConfigID names a config option. Chosen by the agent.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigID string
 
-// SessionConfigValueID: names one value of a config option. Chosen by the agent.
+// SessionConfigValueID names one value of a config option. Chosen by the agent.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigValueID string
 
-// SessionConfigGroupID: names a group of values. Chosen by the agent.
+// SessionConfigGroupID names a group of values. Chosen by the agent.
 //
 // Part of 6 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigGroupID string
 
-// MessageID: names a message within its session. Chosen by the agent.
+// MessageID names a message within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type MessageID string
 
-// PlanID: names a plan within its session. Chosen by the agent.
+// PlanID names a plan within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanID string
 
-// CompactionID: names a context compaction within its session. Chosen by the agent.
+// CompactionID names a context compaction within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type CompactionID string
 
-// InitializeProxyRequest: an `initialize` request to a component in the middle of a chain, so
-// it acts as a proxy. It initializes the next component before it answers.
+// InitializeProxyRequest is an `initialize` request to a component in the middle of a chain,
+// so it acts as a proxy. It initializes the next component before it answers.
 //
 // Params of the request proxy/initialize, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type InitializeProxyRequest = InitializeRequest
 
-// InitializeProxyResponse: the answer to `proxy/initialize`: what the chain from this proxy
+// InitializeProxyResponse is the answer to `proxy/initialize`: what the chain from this proxy
 // onward can do. The protocol version is the successor's, unchanged.
 //
 // Result of the request proxy/initialize, proxy to client.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type InitializeProxyResponse = InitializeResponse
 
-// WriteTextFileRequest: a request to replace the text of a file, which is created if it is
+// WriteTextFileRequest is a request to replace the text of a file, which is created if it is
 // missing. Needs the client capability `fs.writeTextFile`.
 //
 // Params of the request fs/write_text_file, agent to client.
@@ -148,7 +148,7 @@ func (v *WriteTextFileRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ReadTextFileRequest: a request for the text of a file, unsaved editor changes included.
+// ReadTextFileRequest is a request for the text of a file, unsaved editor changes included.
 // Needs the client capability `fs.readTextFile`.
 //
 // Params of the request fs/read_text_file, agent to client.
@@ -172,7 +172,7 @@ func (v *ReadTextFileRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// RequestPermissionRequest: a request that the user decide whether a tool call may go ahead.
+// RequestPermissionRequest is a request that the user decide whether a tool call may go ahead.
 // The client must answer, with a cancelled outcome if the turn is cancelled.
 //
 // Params of the request session/request_permission, agent to client.
@@ -194,7 +194,7 @@ func (v *RequestPermissionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ToolCallUpdate: a change of a known tool call. Only what changed is present; lists are
+// ToolCallUpdate is a change of a known tool call. Only what changed is present; lists are
 // replaced as a whole.
 // It is the variant "tool_call_update" of SessionUpdate.
 //
@@ -249,7 +249,7 @@ type ContentBlockOther struct {
 	Raw acp.Extra
 }
 
-// Annotations: hints on how and for whom to show content.
+// Annotations holds hints on how and for whom to show content.
 //
 // Part of 7 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -266,7 +266,7 @@ type Annotations struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TextContent: text, plain or Markdown.
+// TextContent is text, plain or Markdown.
 // It is the variant "text" of ContentBlock.
 //
 // Part of 7 methods, in both directions.
@@ -282,7 +282,7 @@ type TextContent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ImageContent: a picture.
+// ImageContent is a picture.
 // It is the variant "image" of ContentBlock.
 //
 // Part of 7 methods, in both directions.
@@ -302,7 +302,7 @@ type ImageContent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AudioContent: a sound recording.
+// AudioContent is a sound recording.
 // It is the variant "audio" of ContentBlock.
 //
 // Part of 7 methods, in both directions.
@@ -320,7 +320,7 @@ type AudioContent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ResourceLink: a link to a file or other resource; the contents are not included.
+// ResourceLink is a link to a file or other resource; the contents are not included.
 // It is the variant "resource_link" of ContentBlock.
 //
 // Part of 7 methods, in both directions.
@@ -346,7 +346,7 @@ type ResourceLink struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TextResourceContents: a resource whose contents are text.
+// TextResourceContents is a resource whose contents are text.
 // It is the variant TextResourceContents of EmbeddedResourceResource.
 //
 // Part of 7 methods, in both directions.
@@ -364,7 +364,7 @@ type TextResourceContents struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BlobResourceContents: a resource whose contents are bytes.
+// BlobResourceContents is a resource whose contents are bytes.
 // It is the variant BlobResourceContents of EmbeddedResourceResource.
 //
 // Part of 7 methods, in both directions.
@@ -382,7 +382,7 @@ type BlobResourceContents struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// EmbeddedResource: a resource with its contents included.
+// EmbeddedResource is a resource with its contents included.
 // It is the variant "resource" of ContentBlock.
 //
 // Part of 7 methods, in both directions.
@@ -398,7 +398,7 @@ type EmbeddedResource struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Content: one content block out of the result of a tool.
+// Content is one content block out of the result of a tool.
 // It is the variant "content" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -412,7 +412,7 @@ type Content struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Diff: a change of one file, as its text before and after.
+// Diff is a change of one file, as its text before and after.
 // It is the variant "diff" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -430,8 +430,8 @@ type Diff struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Terminal: a terminal to show in a tool call. It stays visible after `terminal/release` if it
-// was shown before.
+// Terminal is a terminal to show in a tool call. It stays visible after `terminal/release` if
+// it was shown before.
 // It is the variant "terminal" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -445,7 +445,7 @@ type Terminal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallLocation: a place in a file that a tool call reads or changes.
+// ToolCallLocation is a place in a file that a tool call reads or changes.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#following-the-agent
@@ -460,7 +460,7 @@ type ToolCallLocation struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PermissionOption: one answer the user can give to a permission request.
+// PermissionOption is one answer the user can give to a permission request.
 //
 // Part of session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
@@ -477,7 +477,7 @@ type PermissionOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateTerminalRequest: a request to run a command in a terminal of the client. It is
+// CreateTerminalRequest is a request to run a command in a terminal of the client. It is
 // answered at once; the command keeps running. Needs the client capability `terminal`.
 //
 // Params of the request terminal/create, agent to client.
@@ -506,7 +506,7 @@ func (v *CreateTerminalRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// EnvVariable: one environment variable for a process to be started.
+// EnvVariable is one environment variable for a process to be started.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -521,7 +521,7 @@ type EnvVariable struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalOutputRequest: a request for the output a terminal has so far. It does not wait.
+// TerminalOutputRequest is a request for the output a terminal has so far. It does not wait.
 //
 // Params of the request terminal/output, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -540,8 +540,8 @@ func (v *TerminalOutputRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ReleaseTerminalRequest: a request to free a terminal. A running command is stopped, and the
-// id becomes invalid.
+// ReleaseTerminalRequest is a request to free a terminal. A running command is stopped, and
+// the id becomes invalid.
 //
 // Params of the request terminal/release, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -560,7 +560,8 @@ func (v *ReleaseTerminalRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// WaitForTerminalExitRequest: a request that is answered when the command of a terminal ends.
+// WaitForTerminalExitRequest is a request that is answered when the command of a terminal
+// ends.
 //
 // Params of the request terminal/wait_for_exit, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -579,7 +580,7 @@ func (v *WaitForTerminalExitRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// KillTerminalRequest: a request to stop the command of a terminal. The terminal and its
+// KillTerminalRequest is a request to stop the command of a terminal. The terminal and its
 // output stay until released.
 //
 // Params of the request terminal/kill, agent to client.
@@ -599,8 +600,8 @@ func (v *KillTerminalRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
-// belongs to a session or to an open request.
+// CreateElicitationRequest is a request for input from the user, by a form or on a web page.
+// It belongs to a session or to an open request.
 //
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -626,7 +627,7 @@ type CreateElicitationRequestOther struct {
 	Variant CreateElicitationRequestOtherVariant
 }
 
-// ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
+// ElicitationSessionScope is the session, and perhaps the tool call, that wants input.
 // It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
 // of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
 //
@@ -640,7 +641,7 @@ type ElicitationSessionScope struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationRequestScope: the open request that wants input while there is no session yet.
+// ElicitationRequestScope is the open request that wants input while there is no session yet.
 // It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
 // of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
 //
@@ -653,7 +654,7 @@ type ElicitationRequestScope struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationSchema: the fields of a form, as a flat JSON Schema object.
+// ElicitationSchema is the fields of a form, as a flat JSON Schema object.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -686,7 +687,7 @@ type ElicitationPropertySchemaOther struct {
 	Raw acp.Extra
 }
 
-// EnumOption: one choice of a field with its label.
+// EnumOption is one choice of a field with its label.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -703,7 +704,7 @@ type EnumOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
+// StringPropertySchema is a text field, or one choice from a list if it has `enum` or `oneOf`.
 // It is the variant "string" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -733,7 +734,7 @@ type StringPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NumberPropertySchema: a field for a number.
+// NumberPropertySchema is a field for a number.
 // It is the variant "number" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -755,7 +756,7 @@ type NumberPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IntegerPropertySchema: a field for a whole number.
+// IntegerPropertySchema is a field for a whole number.
 // It is the variant "integer" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -777,7 +778,7 @@ type IntegerPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BooleanPropertySchema: a field for yes or no.
+// BooleanPropertySchema is a field for yes or no.
 // It is the variant "boolean" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -807,7 +808,7 @@ type MultiSelectItemsOther struct {
 	Raw acp.Extra
 }
 
-// StringMultiSelectItems: values that are shown as they are.
+// StringMultiSelectItems holds values that are shown as they are.
 // It is the variant "string" of MultiSelectItems.
 //
 // Part of elicitation/create, agent to client.
@@ -821,7 +822,7 @@ type StringMultiSelectItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TitledMultiSelectItems: values that have labels of their own.
+// TitledMultiSelectItems holds values that have labels of their own.
 // It is the variant titled of MultiSelectItems.
 //
 // Part of elicitation/create, agent to client.
@@ -835,7 +836,7 @@ type TitledMultiSelectItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MultiSelectPropertySchema: a field for any number of choices from a list.
+// MultiSelectPropertySchema is a field for any number of choices from a list.
 // It is the variant "array" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -859,7 +860,7 @@ type MultiSelectPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationFormMode: a form for the user, for a session or for an open request.
+// ElicitationFormMode is a form for the user, for a session or for an open request.
 // It is the variant "form" of CreateElicitationRequestVariant.
 //
 // Part of elicitation/create, agent to client.
@@ -872,7 +873,7 @@ type ElicitationFormMode struct {
 	Variant ElicitationFormModeVariant
 }
 
-// ElicitationURLMode: a web page for the user, for a session or for an open request.
+// ElicitationURLMode is a web page for the user, for a session or for an open request.
 // It is the variant "url" of CreateElicitationRequestVariant.
 //
 // Part of elicitation/create, agent to client.
@@ -887,7 +888,7 @@ type ElicitationURLMode struct {
 	Variant ElicitationURLModeVariant
 }
 
-// MessageMCPRequest: an MCP request that travels over ACP to the component providing the
+// MessageMCPRequest is an MCP request that travels over ACP to the component providing the
 // server.
 //
 // Params of the request mcp/message, agent to client.
@@ -907,8 +908,8 @@ type MessageMCPRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ExtRequest: parameters of an extension request, any JSON. The method name starts with `_`; a
-// receiver that does not know it answers with -32601.
+// ExtRequest holds parameters of an extension request, any JSON. The method name starts with
+// `_`; a receiver that does not know it answers with -32601.
 //
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ExtRequest struct {
@@ -916,7 +917,7 @@ type ExtRequest struct {
 	Raw json.RawMessage
 }
 
-// InitializeResponse: the agent's answer to `initialize`: the protocol version to use, what
+// InitializeResponse is the agent's answer to `initialize`: the protocol version to use, what
 // the agent can do and how to sign in.
 //
 // Result of the request initialize, agent to client.
@@ -937,7 +938,7 @@ type InitializeResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentCapabilities: what an agent offers beyond the methods that every agent has.
+// AgentCapabilities is what an agent offers beyond the methods that every agent has.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#agent-capabilities
@@ -960,7 +961,7 @@ type AgentCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptCapabilities: content that prompts may hold besides text and resource links, which
+// PromptCapabilities is content that prompts may hold besides text and resource links, which
 // every agent accepts.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -978,7 +979,7 @@ type PromptCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPCapabilities: MCP transports the agent can use besides stdio, which every agent can.
+// MCPCapabilities holds MCP transports the agent can use besides stdio, which every agent can.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -995,8 +996,8 @@ type MCPCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionCapabilities: optional session methods of an agent. An object, even `{}`, says yes;
-// absent or null says no. `session/load` has its own flag, `loadSession`.
+// SessionCapabilities holds optional session methods of an agent. An object, even `{}`, says
+// yes; absent or null says no. `session/load` has its own flag, `loadSession`.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#session-capabilities
@@ -1028,7 +1029,7 @@ type SessionCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionListCapabilities: marks that the agent offers `session/list`. No members of its own
+// SessionListCapabilities marks that the agent offers `session/list`. No members of its own
 // yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1040,7 +1041,7 @@ type SessionListCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
+// SessionDeleteCapabilities marks that the agent offers `session/delete`. No members of its
 // own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1052,7 +1053,7 @@ type SessionDeleteCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
+// SessionAdditionalDirectoriesCapabilities marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1064,7 +1065,7 @@ type SessionAdditionalDirectoriesCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionSystemPromptCapabilities: marks that the client may supply a system prompt, to be
+// SessionSystemPromptCapabilities marks that the client may supply a system prompt, to be
 // appended at least.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1078,8 +1079,8 @@ type SessionSystemPromptCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionSystemPromptModeCapabilities: system prompt modes on offer besides `append`, which is
-// always there.
+// SessionSystemPromptModeCapabilities holds system prompt modes on offer besides `append`,
+// which is always there.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1092,7 +1093,7 @@ type SessionSystemPromptModeCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionSystemPromptOverrideCapabilities: marks that a system prompt may replace the built-in
+// SessionSystemPromptOverrideCapabilities marks that a system prompt may replace the built-in
 // instructions. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1104,7 +1105,7 @@ type SessionSystemPromptOverrideCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionForkCapabilities: marks that the agent offers `session/fork`. No members of its own
+// SessionForkCapabilities marks that the agent offers `session/fork`. No members of its own
 // yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1116,7 +1117,7 @@ type SessionForkCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionArchiveCapabilities: marks that the agent offers `session/archive` and
+// SessionArchiveCapabilities marks that the agent offers `session/archive` and
 // `session/unarchive`, filters lists by it and reports it. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1128,7 +1129,7 @@ type SessionArchiveCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionStatusCapabilities: marks that the agent offers `session/status`. No members of its
+// SessionStatusCapabilities marks that the agent offers `session/status`. No members of its
 // own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1140,7 +1141,7 @@ type SessionStatusCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionTitleCapabilities: marks that the agent offers `session/set_title`. No members of its
+// SessionTitleCapabilities marks that the agent offers `session/set_title`. No members of its
 // own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1152,7 +1153,7 @@ type SessionTitleCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionResumeCapabilities: marks that the agent offers `session/resume`. No members of its
+// SessionResumeCapabilities marks that the agent offers `session/resume`. No members of its
 // own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1164,7 +1165,7 @@ type SessionResumeCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionCloseCapabilities: marks that the agent offers `session/close`. No members of its own
+// SessionCloseCapabilities marks that the agent offers `session/close`. No members of its own
 // yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1176,7 +1177,7 @@ type SessionCloseCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentAuthCapabilities: optional sign-in features of an agent.
+// AgentAuthCapabilities holds optional sign-in features of an agent.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1191,8 +1192,7 @@ type AgentAuthCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusCapabilities: marks that the agent offers `auth/status`. No members of its own
-// yet.
+// AuthStatusCapabilities marks that the agent offers `auth/status`. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1203,7 +1203,7 @@ type AuthStatusCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LogoutCapabilities: marks that the agent offers `logout`. No members of its own yet.
+// LogoutCapabilities marks that the agent offers `logout`. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1214,7 +1214,7 @@ type LogoutCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProvidersCapabilities: marks that the agent offers `providers/*`. No members of its own yet.
+// ProvidersCapabilities marks that the agent offers `providers/*`. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1225,8 +1225,9 @@ type ProvidersCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
-// again with these arguments. Exit status 0 means signed in. Never passed to `authenticate`.
+// AuthMethodTerminal is a way to sign in within a terminal: the client starts the agent
+// program again with these arguments. Exit status 0 means signed in. Never passed to
+// `authenticate`.
 // It is the variant "terminal" of AuthMethod.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1249,7 +1250,7 @@ type AuthMethodTerminal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthMethodAgent: a way to sign in that the agent carries out itself once `authenticate`
+// AuthMethodAgent is a way to sign in that the agent carries out itself once `authenticate`
 // names it.
 // It is the variant agent of AuthMethod.
 //
@@ -1268,7 +1269,7 @@ type AuthMethodAgent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Implementation: name and version of the program on one side of the connection.
+// Implementation holds name and version of the program on one side of the connection.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1285,7 +1286,7 @@ type Implementation struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthenticateResponse: the answer to `authenticate`: the user is signed in.
+// AuthenticateResponse is the answer to `authenticate`: the user is signed in.
 //
 // Result of the request authenticate, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
@@ -1296,7 +1297,7 @@ type AuthenticateResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListProvidersResponse: the model providers that can be configured, with what they use now.
+// ListProvidersResponse is the model providers that can be configured, with what they use now.
 //
 // Result of the request providers/list, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1309,7 +1310,7 @@ type ListProvidersResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProviderInfo: one model provider that can be configured.
+// ProviderInfo is one model provider that can be configured.
 //
 // Part of providers/list, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1328,7 +1329,7 @@ type ProviderInfo struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProviderCurrentConfig: where a provider sends its requests now, without secrets.
+// ProviderCurrentConfig says where a provider sends its requests now, without secrets.
 //
 // Part of providers/list, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1343,7 +1344,7 @@ type ProviderCurrentConfig struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetProviderResponse: the answer to `providers/set`: the provider is configured.
+// SetProviderResponse is the answer to `providers/set`: the provider is configured.
 //
 // Result of the request providers/set, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1354,7 +1355,7 @@ type SetProviderResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DisableProviderResponse: the answer to `providers/disable`: the provider is off.
+// DisableProviderResponse is the answer to `providers/disable`: the provider is off.
 //
 // Result of the request providers/disable, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1365,7 +1366,7 @@ type DisableProviderResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LogoutResponse: the answer to `logout`: the user is signed out.
+// LogoutResponse is the answer to `logout`: the user is signed out.
 //
 // Result of the request logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
@@ -1376,7 +1377,7 @@ type LogoutResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusResponse: whether the user is signed in, and as whom.
+// AuthStatusResponse says whether the user is signed in, and as whom.
 //
 // Result of the request auth/status, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1392,8 +1393,8 @@ type AuthStatusResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthAccount: an account the agent has. To show only: neither an identifier nor something to
-// log or pass on.
+// AuthAccount is an account the agent has. To show only: neither an identifier nor something
+// to log or pass on.
 //
 // Part of auth/status and auth/status_update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1414,7 +1415,7 @@ type AuthAccount struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NewSessionResponse: the answer to `session/new`: the id of the session and its initial
+// NewSessionResponse is the answer to `session/new`: the id of the session and its initial
 // settings.
 //
 // Result of the request session/new, agent to client.
@@ -1432,7 +1433,7 @@ type NewSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionModeState: the modes of a session and the current one.
+// SessionModeState is the modes of a session and the current one.
 //
 // Part of session/fork, session/load, session/new and session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1447,7 +1448,7 @@ type SessionModeState struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionMode: one way the agent can work, such as asking first or editing freely.
+// SessionMode is one way the agent can work, such as asking first or editing freely.
 //
 // Part of session/fork, session/load, session/new and session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/session-modes
@@ -1464,7 +1465,7 @@ type SessionMode struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigOption: one setting of a session, its current value and its possible values.
+// SessionConfigOption is one setting of a session, its current value and its possible values.
 //
 // Part of 6 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1496,7 +1497,7 @@ type SessionConfigOptionOther struct {
 	Raw acp.Extra
 }
 
-// SessionConfigSelectOption: one value a setting can have.
+// SessionConfigSelectOption is one value a setting can have.
 //
 // Part of 6 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1513,7 +1514,7 @@ type SessionConfigSelectOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigSelectGroup: values shown together below one label.
+// SessionConfigSelectGroup holds values shown together below one label.
 //
 // Part of 6 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1530,7 +1531,7 @@ type SessionConfigSelectGroup struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigSelect: a setting with one value out of a list.
+// SessionConfigSelect is a setting with one value out of a list.
 // It is the variant "select" of SessionConfigOptionVariant.
 //
 // Part of 6 methods, agent to client.
@@ -1544,7 +1545,7 @@ type SessionConfigSelect struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigBoolean: a setting that is on or off.
+// SessionConfigBoolean is a setting that is on or off.
 // It is the variant "boolean" of SessionConfigOptionVariant.
 //
 // Part of 6 methods, agent to client.
@@ -1556,7 +1557,7 @@ type SessionConfigBoolean struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LoadSessionResponse: the answer to `session/load`. It comes after the replayed history.
+// LoadSessionResponse is the answer to `session/load`. It comes after the replayed history.
 //
 // Result of the request session/load, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -1571,7 +1572,7 @@ type LoadSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListSessionsResponse: one page of known sessions.
+// ListSessionsResponse is one page of known sessions.
 //
 // Result of the request session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
@@ -1586,7 +1587,7 @@ type ListSessionsResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfo: one known session as `session/list` reports it.
+// SessionInfo is one known session as `session/list` reports it.
 //
 // Part of session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
@@ -1608,7 +1609,7 @@ type SessionInfo struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DeleteSessionResponse: the answer to `session/delete`: the session is no longer listed.
+// DeleteSessionResponse is the answer to `session/delete`: the session is no longer listed.
 //
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-delete
@@ -1619,7 +1620,7 @@ type DeleteSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ForkSessionResponse: the answer to `session/fork`: the id of the copy and its settings.
+// ForkSessionResponse is the answer to `session/fork`: the id of the copy and its settings.
 //
 // Result of the request session/fork, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
@@ -1636,8 +1637,8 @@ type ForkSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ArchiveSessionResponse: the answer to `session/archive`: the session is archived, also if it
-// was before.
+// ArchiveSessionResponse is the answer to `session/archive`: the session is archived, also if
+// it was before.
 //
 // Result of the request session/archive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
@@ -1648,7 +1649,7 @@ type ArchiveSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UnarchiveSessionResponse: the answer to `session/unarchive`: the session is no longer
+// UnarchiveSessionResponse is the answer to `session/unarchive`: the session is no longer
 // archived, also if it was not before.
 //
 // Result of the request session/unarchive, agent to client.
@@ -1660,7 +1661,7 @@ type UnarchiveSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionStatusResponse: where a session is at the moment; that may change before the next
+// SessionStatusResponse says where a session is at the moment; that may change before the next
 // request.
 //
 // Result of the request session/status, agent to client.
@@ -1674,7 +1675,7 @@ type SessionStatusResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionTitleResponse: the answer to `session/set_title`: the title is stored.
+// SetSessionTitleResponse is the answer to `session/set_title`: the title is stored.
 //
 // Result of the request session/set_title, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1687,7 +1688,7 @@ type SetSessionTitleResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ResumeSessionResponse: the answer to `session/resume`: the session can take prompts again.
+// ResumeSessionResponse is the answer to `session/resume`: the session can take prompts again.
 //
 // Result of the request session/resume, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -1702,7 +1703,7 @@ type ResumeSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CloseSessionResponse: the answer to `session/close`: the session is no longer active.
+// CloseSessionResponse is the answer to `session/close`: the session is no longer active.
 //
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -1713,7 +1714,7 @@ type CloseSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionModeResponse: the answer to `session/set_mode`: the mode is in effect.
+// SetSessionModeResponse is the answer to `session/set_mode`: the mode is in effect.
 //
 // Result of the request session/set_mode, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
@@ -1724,8 +1725,8 @@ type SetSessionModeResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionConfigOptionResponse: the answer to `session/set_config_option`: all settings, as
-// one change may alter others.
+// SetSessionConfigOptionResponse is the answer to `session/set_config_option`: all settings,
+// as one change may alter others.
 //
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
@@ -1738,7 +1739,7 @@ type SetSessionConfigOptionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptResponse: the answer to `session/prompt`: the turn is over.
+// PromptResponse is the answer to `session/prompt`: the turn is over.
 //
 // Result of the request session/prompt, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#4-check-for-completion
@@ -1753,7 +1754,7 @@ type PromptResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Usage: tokens used by the session.
+// Usage holds tokens used by the session.
 //
 // Part of session/prompt and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -1776,7 +1777,7 @@ type Usage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ExtResponse: result of an extension request, any JSON.
+// ExtResponse is the result of an extension request, any JSON.
 //
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ExtResponse struct {
@@ -1784,7 +1785,7 @@ type ExtResponse struct {
 	Raw json.RawMessage
 }
 
-// SessionNotification: one update of a session, sent by the agent at any time while the
+// SessionNotification is one update of a session, sent by the agent at any time while the
 // session is active.
 //
 // Params of the notification session/update, agent to client.
@@ -1816,7 +1817,7 @@ type SessionUpdateOther struct {
 	Raw acp.Extra
 }
 
-// ContentChunk: one piece of a message that arrives bit by bit.
+// ContentChunk is one piece of a message that arrives bit by bit.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -1832,7 +1833,7 @@ type ContentChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCall: a tool call, reported for the first time. Later changes come as updates with the
+// ToolCall is a tool call, reported for the first time. Later changes come as updates with the
 // same id.
 // It is the variant "tool_call" of SessionUpdate.
 //
@@ -1863,7 +1864,7 @@ type ToolCall struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanEntry: one step of a plan.
+// PlanEntry is one step of a plan.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries
@@ -1880,7 +1881,7 @@ type PlanEntry struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Plan: the agent's plan for a task. Each report holds the whole plan and replaces the one
+// Plan is the agent's plan for a task. Each report holds the whole plan and replaces the one
 // before.
 // It is the variant "plan" of SessionUpdate.
 //
@@ -1907,7 +1908,7 @@ type PlanUpdateContentOther struct {
 	Raw acp.Extra
 }
 
-// PlanItems: a plan as a list of steps.
+// PlanItems is a plan as a list of steps.
 // It is the variant "items" of PlanUpdateContent.
 //
 // Part of session/update, agent to client.
@@ -1923,7 +1924,7 @@ type PlanItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanFile: a plan that is kept in a file.
+// PlanFile is a plan that is kept in a file.
 // It is the variant "file" of PlanUpdateContent.
 //
 // Part of session/update, agent to client.
@@ -1939,7 +1940,7 @@ type PlanFile struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanMarkdown: a plan as Markdown text.
+// PlanMarkdown is a plan as Markdown text.
 // It is the variant "markdown" of PlanUpdateContent.
 //
 // Part of session/update, agent to client.
@@ -1955,7 +1956,7 @@ type PlanMarkdown struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanUpdate: new content of a named plan. An unknown name creates the plan.
+// PlanUpdate holds new content of a named plan. An unknown name creates the plan.
 // It is the variant "plan_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1969,7 +1970,7 @@ type PlanUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanRemoved: report that a named plan is gone.
+// PlanRemoved reports that a named plan is gone.
 // It is the variant "plan_removed" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1983,7 +1984,7 @@ type PlanRemoved struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AvailableCommand: a slash command that the user can put at the start of a prompt.
+// AvailableCommand is a slash command that the user can put at the start of a prompt.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -2000,7 +2001,7 @@ type AvailableCommand struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UnstructuredCommandInput: free text after the name of a command.
+// UnstructuredCommandInput is free text after the name of a command.
 // It is the variant unstructured of AvailableCommandInput.
 //
 // Part of session/update, agent to client.
@@ -2014,7 +2015,7 @@ type UnstructuredCommandInput struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AvailableCommandsUpdate: report of the slash commands on offer.
+// AvailableCommandsUpdate reports the slash commands on offer.
 // It is the variant "available_commands_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2028,7 +2029,7 @@ type AvailableCommandsUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CurrentModeUpdate: report that the session switched to another mode, by the agent or on
+// CurrentModeUpdate reports that the session switched to another mode, by the agent or on
 // request.
 // It is the variant "current_mode_update" of SessionUpdate.
 //
@@ -2043,7 +2044,7 @@ type CurrentModeUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ConfigOptionUpdate: report that settings of the session changed.
+// ConfigOptionUpdate reports that settings of the session changed.
 // It is the variant "config_option_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2057,7 +2058,7 @@ type ConfigOptionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
+// SessionInfoUpdate is a change of facts about the session. What is absent stays as it is.
 // It is the variant "session_info_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2073,7 +2074,7 @@ type SessionInfoUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Cost: what a session cost since it began.
+// Cost is what a session cost since it began.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -2088,7 +2089,7 @@ type Cost struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UsageUpdate: how full the context window is and what the session cost so far.
+// UsageUpdate says how full the context window is and what the session cost so far.
 // It is the variant "usage_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2106,7 +2107,7 @@ type UsageUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Notice: a short message for the user, shown once and not kept in history. The agent cannot
+// Notice is a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
 // It is the variant "notice" of SessionUpdate.
 //
@@ -2125,8 +2126,8 @@ type Notice struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompactionUpdate: the state of a context compaction. The first update for an id places it in
-// the conversation, later ones change it there. Needs the client capability
+// CompactionUpdate is the state of a context compaction. The first update for an id places it
+// in the conversation, later ones change it there. Needs the client capability
 // `session.compaction`.
 // It is the variant "compaction_update" of SessionUpdate.
 //
@@ -2147,8 +2148,8 @@ type CompactionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
-// compaction. Needs the client capability `session.compaction`.
+// CompactionSummaryChunk is one piece of a compaction's summary. An unknown id begins a
+// running compaction. Needs the client capability `session.compaction`.
 // It is the variant "compaction_summary_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2164,7 +2165,7 @@ type CompactionSummaryChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SubagentSessionCapabilities: what a client may do to a child session. Being able to do so
+// SubagentSessionCapabilities is what a client may do to a child session. Being able to do so
 // with other sessions does not count.
 //
 // Part of session/update, agent to client.
@@ -2178,7 +2179,7 @@ type SubagentSessionCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionCancelCapabilities: marks that the work of a child session may be cancelled; the
+// SessionCancelCapabilities marks that the work of a child session may be cancelled; the
 // session continues. No members of its own yet.
 //
 // Part of session/update, agent to client.
@@ -2202,7 +2203,7 @@ type StateUpdateOther struct {
 	Raw acp.Extra
 }
 
-// RunningStateUpdate: the session is at work.
+// RunningStateUpdate is the session is at work.
 // It is the variant "running" of StateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2214,7 +2215,7 @@ type RunningStateUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ErrorStopReason: the failure that ended the work of a session.
+// ErrorStopReason is the failure that ended the work of a session.
 // It is the variant "error" of IdleStateUpdateVariant.
 //
 // Part of session/update, agent to client.
@@ -2226,7 +2227,7 @@ type ErrorStopReason struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdate: the session is done and ready for more work.
+// IdleStateUpdate is the session is done and ready for more work.
 // It is the variant "idle" of StateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2241,7 +2242,7 @@ type IdleStateUpdate struct {
 	Variant IdleStateUpdateVariant
 }
 
-// IdleStateUpdateEndTurn: the agent finished by itself.
+// IdleStateUpdateEndTurn is the agent finished by itself.
 // It is the variant "end_turn" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2251,7 +2252,7 @@ type IdleStateUpdateEndTurn struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateMaxTokens: the model ran into its token limit.
+// IdleStateUpdateMaxTokens is the model ran into its token limit.
 // It is the variant "max_tokens" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2261,7 +2262,7 @@ type IdleStateUpdateMaxTokens struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateMaxTurnRequests: the agent made as many model requests as it may.
+// IdleStateUpdateMaxTurnRequests is the agent made as many model requests as it may.
 // It is the variant "max_turn_requests" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2271,7 +2272,7 @@ type IdleStateUpdateMaxTurnRequests struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateRefusal: the agent declined to go on.
+// IdleStateUpdateRefusal is the agent declined to go on.
 // It is the variant "refusal" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2281,7 +2282,7 @@ type IdleStateUpdateRefusal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateCancelled: somebody stopped the work.
+// IdleStateUpdateCancelled says that somebody stopped the work.
 // It is the variant "cancelled" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2291,7 +2292,7 @@ type IdleStateUpdateCancelled struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateNone: the agent gives no reason.
+// IdleStateUpdateNone is the agent gives no reason.
 // It is the variant none of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2313,7 +2314,7 @@ type IdleStateUpdateOther struct {
 	Raw acp.Extra
 }
 
-// RequiresActionStateUpdate: the session is stuck until the user acts.
+// RequiresActionStateUpdate is the session is stuck until the user acts.
 // It is the variant "requires_action" of StateUpdate.
 //
 // Part of session/update, agent to client.
@@ -2325,7 +2326,7 @@ type RequiresActionStateUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UnknownStateUpdate: the agent cannot tell what the session is doing. It ends and cancels
+// UnknownStateUpdate is the agent cannot tell what the session is doing. It ends and cancels
 // nothing; a later report replaces it.
 // It is the variant "unknown" of StateUpdate.
 //
@@ -2338,8 +2339,9 @@ type UnknownStateUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SubagentUpdate: facts about a child session, sent in its parent. The first one announces the
-// child, before any other message about it. Absent members stay as they are, null clears.
+// SubagentUpdate holds facts about a child session, sent in its parent. The first one
+// announces the child, before any other message about it. Absent members stay as they are,
+// null clears.
 // It is the variant "subagent_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2368,7 +2370,7 @@ type SubagentUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionMessage: a message between sessions, as one of them sees it. Absent members stay as
+// SessionMessage is a message between sessions, as one of them sees it. Absent members stay as
 // they are, null clears.
 // It is the variant "session_message" of SessionUpdate.
 //
@@ -2394,7 +2396,7 @@ type SessionMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionMessageChunk: one piece of a message between sessions. `session_message` names the
+// SessionMessageChunk is one piece of a message between sessions. `session_message` names the
 // sender, before or after.
 // It is the variant "session_message_chunk" of SessionUpdate.
 //
@@ -2411,8 +2413,8 @@ type SessionMessageChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompleteElicitationNotification: a notice that the user is done with a web page. It gets no
-// answer.
+// CompleteElicitationNotification is a notice that the user is done with a web page. It gets
+// no answer.
 //
 // Params of the notification elicitation/complete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -2425,7 +2427,7 @@ type CompleteElicitationNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusUpdateNotification: report that the sign-in state changed, with the members of an
+// AuthStatusUpdateNotification reports that the sign-in state changed, with the members of an
 // `auth/status` answer. The agent may send it once the connection is initialized.
 //
 // Params of the notification auth/status_update, agent to client.
@@ -2442,8 +2444,8 @@ type AuthStatusUpdateNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ExtNotification: parameters of an extension notification, any JSON. The method name starts
-// with `_`; a receiver that does not know it ignores it.
+// ExtNotification holds parameters of an extension notification, any JSON. The method name
+// starts with `_`; a receiver that does not know it ignores it.
 //
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type ExtNotification struct {
@@ -2451,7 +2453,7 @@ type ExtNotification struct {
 	Raw json.RawMessage
 }
 
-// InitializeRequest: the first request on a connection: the client names the newest protocol
+// InitializeRequest is the first request on a connection: the client names the newest protocol
 // version it speaks and what it can do.
 //
 // Params of the request initialize, client to agent.
@@ -2469,7 +2471,7 @@ type InitializeRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ClientCapabilities: what a client lets the agent ask for.
+// ClientCapabilities is what a client lets the agent ask for.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#client-capabilities
@@ -2496,7 +2498,7 @@ type ClientCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// FileSystemCapabilities: file requests a client answers.
+// FileSystemCapabilities holds file requests a client answers.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#filesystem
@@ -2511,7 +2513,7 @@ type FileSystemCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ClientSessionCapabilities: session features a client understands.
+// ClientSessionCapabilities holds session features a client understands.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -2528,7 +2530,7 @@ type ClientSessionCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompactionCapabilities: marks that the client understands compaction updates and summary
+// CompactionCapabilities marks that the client understands compaction updates and summary
 // chunks. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -2538,7 +2540,8 @@ type CompactionCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigOptionsCapabilities: kinds of config options a client can show besides selects.
+// SessionConfigOptionsCapabilities holds kinds of config options a client can show besides
+// selects.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -2551,7 +2554,7 @@ type SessionConfigOptionsCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BooleanConfigOptionCapabilities: marks that the client handles on/off config options. No
+// BooleanConfigOptionCapabilities marks that the client handles on/off config options. No
 // members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -2563,7 +2566,7 @@ type BooleanConfigOptionCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NoticeCapabilities: marks that the client shows notices to the user. No members of its own
+// NoticeCapabilities marks that the client shows notices to the user. No members of its own
 // yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -2573,7 +2576,7 @@ type NoticeCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SubagentCapabilities: marks that the client understands child sessions: their state, their
+// SubagentCapabilities marks that the client understands child sessions: their state, their
 // limits and messages between sessions. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -2585,7 +2588,7 @@ type SubagentCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanCapabilities: marks that the client understands `plan_update` and `plan_removed`. No
+// PlanCapabilities marks that the client understands `plan_update` and `plan_removed`. No
 // members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -2597,8 +2600,8 @@ type PlanCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthCapabilities: kinds of sign-in a client can carry out. They need its help, so the agent
-// offers only those named here.
+// AuthCapabilities holds kinds of sign-in a client can carry out. They need its help, so the
+// agent offers only those named here.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -2611,8 +2614,8 @@ type AuthCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationCapabilities: ways in which a client can ask the user for input on behalf of the
-// agent.
+// ElicitationCapabilities holds ways in which a client can ask the user for input on behalf of
+// the agent.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -2627,8 +2630,7 @@ type ElicitationCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationFormCapabilities: marks that the client can show forms. No members of its own
-// yet.
+// ElicitationFormCapabilities marks that the client can show forms. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -2639,7 +2641,7 @@ type ElicitationFormCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
+// ElicitationURLCapabilities marks that the client can send the user to a URL. No members of
 // its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -2651,7 +2653,7 @@ type ElicitationURLCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthenticateRequest: a request to sign the user in by one of the offered methods.
+// AuthenticateRequest is a request to sign the user in by one of the offered methods.
 //
 // Params of the request authenticate, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
@@ -2664,7 +2666,7 @@ type AuthenticateRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListProvidersRequest: a request for the model providers that can be configured.
+// ListProvidersRequest is a request for the model providers that can be configured.
 //
 // Params of the request providers/list, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -2675,8 +2677,8 @@ type ListProvidersRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetProviderRequest: a request to configure a model provider. It replaces everything that was
-// set for it.
+// SetProviderRequest is a request to configure a model provider. It replaces everything that
+// was set for it.
 //
 // Params of the request providers/set, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -2695,8 +2697,8 @@ type SetProviderRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DisableProviderRequest: a request to switch a model provider off. Required providers cannot
-// be.
+// DisableProviderRequest is a request to switch a model provider off. Required providers
+// cannot be.
 //
 // Params of the request providers/disable, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -2709,7 +2711,7 @@ type DisableProviderRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LogoutRequest: a request to sign the user out.
+// LogoutRequest is a request to sign the user out.
 //
 // Params of the request logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/authentication
@@ -2720,7 +2722,7 @@ type LogoutRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusRequest: a request to tell whether the user is signed in. It changes nothing and
+// AuthStatusRequest is a request to tell whether the user is signed in. It changes nothing and
 // never fails for lack of sign-in.
 //
 // Params of the request auth/status, client to agent.
@@ -2732,7 +2734,7 @@ type AuthStatusRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NewSessionRequest: a request to start a conversation in a directory.
+// NewSessionRequest is a request to start a conversation in a directory.
 //
 // Params of the request session/new, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/session-setup#creating-a-session
@@ -2752,7 +2754,7 @@ type NewSessionRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// HTTPHeader: one HTTP header to send to an MCP server.
+// HTTPHeader is one HTTP header to send to an MCP server.
 //
 // Part of session/fork, session/load, session/new and session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -2767,7 +2769,7 @@ type HTTPHeader struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerHTTP: an MCP server reached over HTTP.
+// MCPServerHTTP is an MCP server reached over HTTP.
 // It is the variant "http" of MCPServer.
 //
 // Part of session/fork, session/load, session/new and session/resume, client to agent.
@@ -2785,7 +2787,7 @@ type MCPServerHTTP struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerSSE: an MCP server reached over server-sent events.
+// MCPServerSSE is an MCP server reached over server-sent events.
 // It is the variant "sse" of MCPServer.
 //
 // Part of session/fork, session/load, session/new and session/resume, client to agent.
@@ -2803,7 +2805,7 @@ type MCPServerSSE struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerACP: an MCP server that lives in an ACP component; its messages travel as
+// MCPServerACP is an MCP server that lives in an ACP component; its messages travel as
 // `mcp/message`.
 // It is the variant "acp" of MCPServer.
 //
@@ -2820,7 +2822,7 @@ type MCPServerACP struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerStdio: an MCP server that the agent starts as a child process.
+// MCPServerStdio is an MCP server that the agent starts as a child process.
 // It is the variant stdio of MCPServer.
 //
 // Part of session/fork, session/load, session/new and session/resume, client to agent.
@@ -2840,7 +2842,7 @@ type MCPServerStdio struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SystemPrompt: instructions for the model from the client. An agent that cannot follow them
+// SystemPrompt is instructions for the model from the client. An agent that cannot follow them
 // fails the session request.
 //
 // Part of session/fork, session/load, session/new and session/resume, client to agent.
@@ -2856,7 +2858,7 @@ type SystemPrompt struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LoadSessionRequest: a request to reopen a session and replay its history. Needs the
+// LoadSessionRequest is a request to reopen a session and replay its history. Needs the
 // `loadSession` capability.
 //
 // Params of the request session/load, client to agent.
@@ -2884,7 +2886,7 @@ func (v *LoadSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ListSessionsRequest: a request for the sessions the agent knows, page by page. Needs the
+// ListSessionsRequest is a request for the sessions the agent knows, page by page. Needs the
 // `list` session capability.
 //
 // Params of the request session/list, client to agent.
@@ -2902,7 +2904,7 @@ type ListSessionsRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DeleteSessionRequest: a request to remove a session from the list. Needs the `delete`
+// DeleteSessionRequest is a request to remove a session from the list. Needs the `delete`
 // session capability.
 //
 // Params of the request session/delete, client to agent.
@@ -2920,7 +2922,7 @@ func (v *DeleteSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ForkSessionRequest: a request to copy a session into a new one that goes its own way from
+// ForkSessionRequest is a request to copy a session into a new one that goes its own way from
 // here. Needs the `fork` session capability.
 //
 // Params of the request session/fork, client to agent.
@@ -2948,8 +2950,8 @@ func (v *ForkSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ArchiveSessionRequest: a request to hide a session from plain lists. An active one is closed
-// first; history is kept. Needs the `archive` session capability.
+// ArchiveSessionRequest is a request to hide a session from plain lists. An active one is
+// closed first; history is kept. Needs the `archive` session capability.
 //
 // Params of the request session/archive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
@@ -2966,7 +2968,7 @@ func (v *ArchiveSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// UnarchiveSessionRequest: a request to list a session again. It is not reopened. Needs the
+// UnarchiveSessionRequest is a request to list a session again. It is not reopened. Needs the
 // `archive` session capability.
 //
 // Params of the request session/unarchive, client to agent.
@@ -2984,8 +2986,8 @@ func (v *UnarchiveSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SessionStatusRequest: a request to tell whether a session is in memory, without touching it.
-// Needs the `status` session capability.
+// SessionStatusRequest is a request to tell whether a session is in memory, without touching
+// it. Needs the `status` session capability.
 //
 // Params of the request session/status, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-status
@@ -3002,8 +3004,8 @@ func (v *SessionStatusRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionTitleRequest: a request to give a session a title of the user's choice; the agent
-// then stops making up its own. Needs the `title` session capability.
+// SetSessionTitleRequest is a request to give a session a title of the user's choice; the
+// agent then stops making up its own. Needs the `title` session capability.
 //
 // Params of the request session/set_title, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -3023,8 +3025,8 @@ func (v *SetSessionTitleRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ResumeSessionRequest: a request to go on with a session without replaying its history. Needs
-// the `resume` session capability.
+// ResumeSessionRequest is a request to go on with a session without replaying its history.
+// Needs the `resume` session capability.
 //
 // Params of the request session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -3051,8 +3053,8 @@ func (v *ResumeSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// CloseSessionRequest: a request to end an active session: the agent stops its work and frees
-// what it holds. Needs the `close` session capability.
+// CloseSessionRequest is a request to end an active session: the agent stops its work and
+// frees what it holds. Needs the `close` session capability.
 //
 // Params of the request session/close, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -3069,7 +3071,7 @@ func (v *CloseSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionModeRequest: a request to switch the mode of a session.
+// SetSessionModeRequest is a request to switch the mode of a session.
 //
 // Params of the request session/set_mode, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-modes
@@ -3088,7 +3090,7 @@ func (v *SetSessionModeRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionConfigOptionRequest: a request to change one setting of a session.
+// SetSessionConfigOptionRequest is a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
@@ -3107,7 +3109,7 @@ func (v *SetSessionConfigOptionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
+// SetSessionConfigOptionRequestBoolean switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -3119,8 +3121,8 @@ type SetSessionConfigOptionRequestBoolean struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionConfigOptionRequestValueID: chooses a value by its name in `value`. The default,
-// it has no `type`.
+// SetSessionConfigOptionRequestValueID chooses a value by its name in `value`. The default, it
+// has no `type`.
 // It is the variant value_id of SetSessionConfigOptionRequest.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -3132,8 +3134,8 @@ type SetSessionConfigOptionRequestValueID struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptRequest: a request to work on a message of the user. It stays open for the whole turn;
-// updates arrive meanwhile.
+// PromptRequest is a request to work on a message of the user. It stays open for the whole
+// turn; updates arrive meanwhile.
 //
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message
@@ -3152,7 +3154,7 @@ func (v *PromptRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// WriteTextFileResponse: the answer to `fs/write_text_file`: the file holds the new text.
+// WriteTextFileResponse is the answer to `fs/write_text_file`: the file holds the new text.
 //
 // Result of the request fs/write_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
@@ -3163,7 +3165,7 @@ type WriteTextFileResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ReadTextFileResponse: the text of the file, or of the lines asked for.
+// ReadTextFileResponse is the text of the file, or of the lines asked for.
 //
 // Result of the request fs/read_text_file, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/file-system
@@ -3176,7 +3178,7 @@ type ReadTextFileResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// RequestPermissionResponse: the answer to a permission request.
+// RequestPermissionResponse is the answer to a permission request.
 //
 // Result of the request session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
@@ -3189,7 +3191,7 @@ type RequestPermissionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// RequestPermissionOutcomeCancelled: the turn ended while the question was open. After
+// RequestPermissionOutcomeCancelled is the turn ended while the question was open. After
 // `session/cancel` the client answers all open requests this way.
 // It is the variant "cancelled" of RequestPermissionOutcome.
 //
@@ -3212,7 +3214,7 @@ type RequestPermissionOutcomeOther struct {
 	Raw acp.Extra
 }
 
-// SelectedPermissionOutcome: the option the user chose.
+// SelectedPermissionOutcome is the option the user chose.
 // It is the variant "selected" of RequestPermissionOutcome.
 //
 // Part of session/request_permission, client to agent.
@@ -3226,7 +3228,7 @@ type SelectedPermissionOutcome struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateTerminalResponse: the answer to `terminal/create`: the terminal exists.
+// CreateTerminalResponse is the answer to `terminal/create`: the terminal exists.
 //
 // Result of the request terminal/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -3239,7 +3241,7 @@ type CreateTerminalResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalOutputResponse: the output a terminal has so far.
+// TerminalOutputResponse is the output a terminal has so far.
 //
 // Result of the request terminal/output, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -3256,7 +3258,7 @@ type TerminalOutputResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalExitStatus: how a command ended.
+// TerminalExitStatus says how a command ended.
 //
 // Part of terminal/output, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -3271,7 +3273,7 @@ type TerminalExitStatus struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ReleaseTerminalResponse: the answer to `terminal/release`: the terminal is gone.
+// ReleaseTerminalResponse is the answer to `terminal/release`: the terminal is gone.
 //
 // Result of the request terminal/release, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -3282,7 +3284,7 @@ type ReleaseTerminalResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// WaitForTerminalExitResponse: how the command ended.
+// WaitForTerminalExitResponse says how the command ended.
 //
 // Result of the request terminal/wait_for_exit, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -3297,7 +3299,8 @@ type WaitForTerminalExitResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// KillTerminalResponse: the answer to `terminal/kill`: the command has been signalled to stop.
+// KillTerminalResponse is the answer to `terminal/kill`: the command has been signalled to
+// stop.
 //
 // Result of the request terminal/kill, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/terminals
@@ -3308,7 +3311,7 @@ type KillTerminalResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateElicitationResponse: the answer to a request for input.
+// CreateElicitationResponse is the answer to a request for input.
 //
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -3320,7 +3323,7 @@ type CreateElicitationResponse struct {
 	Variant CreateElicitationResponseVariant
 }
 
-// CreateElicitationResponseDecline: the user said no.
+// CreateElicitationResponseDecline is the user said no.
 // It is the variant "decline" of CreateElicitationResponse.
 //
 // Result of the request elicitation/create, client to agent.
@@ -3330,7 +3333,7 @@ type CreateElicitationResponseDecline struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateElicitationResponseCancel: the user closed the question without an answer.
+// CreateElicitationResponseCancel is the user closed the question without an answer.
 // It is the variant "cancel" of CreateElicitationResponse.
 //
 // Result of the request elicitation/create, client to agent.
@@ -3352,7 +3355,7 @@ type CreateElicitationResponseOther struct {
 	Raw acp.Extra
 }
 
-// ElicitationAcceptAction: the user's agreement, with what was filled in.
+// ElicitationAcceptAction is the user's agreement, with what was filled in.
 // It is the variant "accept" of CreateElicitationResponseVariant.
 //
 // Part of elicitation/create, client to agent.
@@ -3365,7 +3368,7 @@ type ElicitationAcceptAction struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MessageMCPResponseResult: the MCP request succeeded; `result` is required and may be null.
+// MessageMCPResponseResult is the MCP request succeeded; `result` is required and may be null.
 // It wins if both are present.
 // It is the variant Result of MessageMCPResponse.
 //
@@ -3380,7 +3383,7 @@ type MessageMCPResponseResult struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MessageMCPResponseError: the MCP request failed; `error` says why.
+// MessageMCPResponseError is the MCP request failed; `error` says why.
 // It is the variant Error of MessageMCPResponse.
 //
 // Result of the request mcp/message, client to agent.
@@ -3394,7 +3397,7 @@ type MessageMCPResponseError struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPError: the error of an MCP request. It is not an ACP error.
+// MCPError is the error of an MCP request. It is not an ACP error.
 //
 // Part of mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
@@ -3409,7 +3412,7 @@ type MCPError struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelNotification: a notice to stop the running turn. The agent still answers the prompt,
+// CancelNotification is a notice to stop the running turn. The agent still answers the prompt,
 // with stop reason `cancelled`; the client answers open permission requests as cancelled.
 //
 // Params of the notification session/cancel, client to agent.
@@ -3427,8 +3430,8 @@ func (v *CancelNotification) Session() string {
 	return string(v.SessionID)
 }
 
-// MessageMCPNotification: an MCP notification that belongs to an open MCP request, sent by the
-// component that provides the server.
+// MessageMCPNotification is an MCP notification that belongs to an open MCP request, sent by
+// the component that provides the server.
 //
 // Params of the notification mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
@@ -3447,8 +3450,8 @@ type MessageMCPNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelRequestNotification: a notice that the sender no longer wants the answer to a request.
-// The receiver still answers: a result, or error -32800.
+// CancelRequestNotification is a notice that the sender no longer wants the answer to a
+// request. The receiver still answers: a result, or error -32800.
 //
 // Params of the notification $/cancel_request, either side to the other.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/cancellation
@@ -3461,7 +3464,7 @@ type CancelRequestNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProxySuccessorRequest: a request wrapped for the next component of a proxy chain, or one
+// ProxySuccessorRequest is a request wrapped for the next component of a proxy chain, or one
 // that comes back from it. Result or error are passed on unchanged; to cancel, name the outer
 // id.
 //
@@ -3479,7 +3482,7 @@ type ProxySuccessorRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProxySuccessorResponse: the result of the wrapped request, any JSON, unchanged.
+// ProxySuccessorResponse is the result of the wrapped request, any JSON, unchanged.
 //
 // Result of the request proxy/successor, proxy to client.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
@@ -3488,8 +3491,8 @@ type ProxySuccessorResponse struct {
 	Raw json.RawMessage
 }
 
-// ProxySuccessorNotification: a notification wrapped for the next component of a proxy chain,
-// or one that comes back from it.
+// ProxySuccessorNotification is a notification wrapped for the next component of a proxy
+// chain, or one that comes back from it.
 //
 // Params of the notification proxy/successor, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains

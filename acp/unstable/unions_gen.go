@@ -2,7 +2,7 @@
 
 package unstable
 
-// ToolCallContent: something a tool call produced.
+// ToolCallContent is something a tool call produced.
 //
 // It is one of:
 //   - *Content, type "content"
@@ -17,7 +17,7 @@ type ToolCallContent interface {
 	appendMembers(b []byte) []byte
 }
 
-// ContentBlock: one piece of content in a prompt, an answer or a tool result. The shape is
+// ContentBlock is one piece of content in a prompt, an answer or a tool result. The shape is
 // that of MCP.
 //
 // It is one of:
@@ -35,7 +35,7 @@ type ContentBlock interface {
 	appendMembers(b []byte) []byte
 }
 
-// EmbeddedResourceResource: the contents of an embedded resource, as text or as bytes.
+// EmbeddedResourceResource is the contents of an embedded resource, as text or as bytes.
 //
 // It is one of:
 //   - *TextResourceContents
@@ -77,7 +77,7 @@ type CreateElicitationRequestOtherVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// ElicitationPropertySchema: one field of a form, by its JSON Schema type.
+// ElicitationPropertySchema is one field of a form, by its JSON Schema type.
 //
 // It is one of:
 //   - *StringPropertySchema, type "string"
@@ -94,7 +94,7 @@ type ElicitationPropertySchema interface {
 	appendMembers(b []byte) []byte
 }
 
-// MultiSelectItems: the values of a field with many choices.
+// MultiSelectItems is the values of a field with many choices.
 //
 // It is one of:
 //   - *StringMultiSelectItems, type "string"
@@ -134,7 +134,7 @@ type ElicitationURLModeVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// AuthMethod: one way to sign in. Without `type` the agent does it all by itself.
+// AuthMethod is one way to sign in. Without `type` the agent does it all by itself.
 //
 // It is one of:
 //   - *AuthMethodTerminal, type "terminal"
@@ -161,7 +161,7 @@ type SessionConfigOptionVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// SessionConfigSelectOptions: the values of a setting: all plain or all in groups.
+// SessionConfigSelectOptions is the values of a setting: all plain or all in groups.
 //
 // It is one of:
 //   - SessionConfigSelectOptionsUngrouped
@@ -174,21 +174,21 @@ type SessionConfigSelectOptions interface {
 	appendValue(b []byte) []byte
 }
 
-// SessionConfigSelectOptionsUngrouped: a plain list of values.
+// SessionConfigSelectOptionsUngrouped is a plain list of values.
 // It is the variant Ungrouped of SessionConfigSelectOptions.
 //
 // Part of 6 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigSelectOptionsUngrouped []SessionConfigSelectOption
 
-// SessionConfigSelectOptionsGrouped: groups of values, each with its label.
+// SessionConfigSelectOptionsGrouped groups of values, each with its label.
 // It is the variant Grouped of SessionConfigSelectOptions.
 //
 // Part of 6 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 
-// SessionUpdate: what happened in a session.
+// SessionUpdate is what happened in a session.
 //
 // It is one of:
 //   - *UserMessageChunk, sessionUpdate "user_message_chunk"
@@ -219,7 +219,7 @@ type SessionUpdate interface {
 	appendMembers(b []byte) []byte
 }
 
-// UserMessageChunk: a piece of a message of the user, mostly while history is replayed.
+// UserMessageChunk is a piece of a message of the user, mostly while history is replayed.
 // It is the variant "user_message_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -230,7 +230,7 @@ func (v *UserMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-// AgentMessageChunk: a piece of the agent's answer.
+// AgentMessageChunk is a piece of the agent's answer.
 // It is the variant "agent_message_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -241,7 +241,7 @@ func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-// AgentThoughtChunk: a piece of the agent's reasoning.
+// AgentThoughtChunk is a piece of the agent's reasoning.
 // It is the variant "agent_thought_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -252,7 +252,7 @@ func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-// PlanUpdateContent: the content of a named plan, in one of several forms.
+// PlanUpdateContent is the content of a named plan, in one of several forms.
 //
 // It is one of:
 //   - *PlanItems, type "items"
@@ -267,7 +267,7 @@ type PlanUpdateContent interface {
 	appendMembers(b []byte) []byte
 }
 
-// AvailableCommandInput: what a slash command takes after its name.
+// AvailableCommandInput is what a slash command takes after its name.
 //
 // It is one of:
 //   - *UnstructuredCommandInput
@@ -279,8 +279,8 @@ type AvailableCommandInput interface {
 	appendMembers(b []byte) []byte
 }
 
-// StateUpdate: what a child session is doing now. Each report replaces the one before; an idle
-// child can be put to work again.
+// StateUpdate is what a child session is doing now. Each report replaces the one before; an
+// idle child can be put to work again.
 //
 // It is one of:
 //   - *RunningStateUpdate, state "running"
@@ -315,7 +315,7 @@ type IdleStateUpdateVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// MCPServer: an MCP server for the agent to connect to, by transport. Without `type` it is a
+// MCPServer is an MCP server for the agent to connect to, by transport. Without `type` it is a
 // program on stdio.
 //
 // It is one of:
@@ -345,7 +345,7 @@ type SetSessionConfigOptionRequestVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// RequestPermissionOutcome: what became of a permission request.
+// RequestPermissionOutcome is what became of a permission request.
 //
 // It is one of:
 //   - *RequestPermissionOutcomeCancelled, outcome "cancelled"
@@ -375,7 +375,7 @@ type CreateElicitationResponseVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// ElicitationContentValue: the value of one form field.
+// ElicitationContentValue is the value of one form field.
 //
 // It is one of:
 //   - ElicitationContentValueString
@@ -391,43 +391,43 @@ type ElicitationContentValue interface {
 	appendValue(b []byte) []byte
 }
 
-// ElicitationContentValueString: text or a single choice.
+// ElicitationContentValueString is text or a single choice.
 // It is the variant String of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueString string
 
-// ElicitationContentValueInteger: a whole number.
+// ElicitationContentValueInteger is a whole number.
 // It is the variant Integer of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueInteger int64
 
-// ElicitationContentValueNumber: a number.
+// ElicitationContentValueNumber is a number.
 // It is the variant Number of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueNumber float64
 
-// ElicitationContentValueBoolean: yes or no.
+// ElicitationContentValueBoolean is yes or no.
 // It is the variant Boolean of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueBoolean bool
 
-// ElicitationContentValueStringArray: the values of a field with many choices.
+// ElicitationContentValueStringArray is the values of a field with many choices.
 // It is the variant StringArray of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueStringArray []string
 
-// MessageMCPResponse: what became of an MCP request: its result or its MCP error. Failures of
-// the transport are ACP errors instead.
+// MessageMCPResponse is what became of an MCP request: its result or its MCP error. Failures
+// of the transport are ACP errors instead.
 //
 // It is one of:
 //   - *MessageMCPResponseResult

@@ -14,8 +14,8 @@ type Agent struct {
 	Conn acp.Caller
 }
 
-// LoginAuth sends the request auth/login: signs the user in by one of the methods from the
-// `initialize` response. Works only if that response lists methods.
+// LoginAuth sends the request auth/login, which signs the user in by one of the methods from
+// the `initialize` response. Works only if that response lists methods.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthResponse, error) {
 	r := new(LoginAuthResponse)
@@ -25,8 +25,8 @@ func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthRe
 	return r, nil
 }
 
-// LogoutAuth sends the request auth/logout: signs the user out. Works only if the `initialize`
-// response lists sign-in methods.
+// LogoutAuth sends the request auth/logout, which signs the user out. Works only if the
+// `initialize` response lists sign-in methods.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAuthResponse, error) {
 	r := new(LogoutAuthResponse)
@@ -36,7 +36,7 @@ func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAut
 	return r, nil
 }
 
-// Initialize sends the request initialize: opens the connection: both sides agree on a
+// Initialize sends the request initialize, which opens the connection: both sides agree on a
 // protocol version and say what they can do. Fails with -32022 if there is no common version.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
@@ -47,15 +47,15 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*Initializ
 	return r, nil
 }
 
-// Cancel sends the notification session/cancel: stops the foreground work of a session. The
-// agent then reports idle with stop reason `cancelled`.
+// Cancel sends the notification session/cancel, which stops the foreground work of a session.
+// The agent then reports idle with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Cancel(ctx context.Context, p *CancelSessionNotification) error {
 	return a.Conn.Notify(ctx, MethodSessionCancel, p)
 }
 
-// CloseSession sends the request session/close: ends an active session with all its work.
-// Before the answer, foreground work is reported as idle with stop reason `cancelled`.
+// CloseSession sends the request session/close, which ends an active session with all its
+// work. Before the answer, foreground work is reported as idle with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
 	r := new(CloseSessionResponse)
@@ -65,8 +65,8 @@ func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*Close
 	return r, nil
 }
 
-// DeleteSession sends the request session/delete: removes a session from the list. Needs the
-// agent capability `session.delete`.
+// DeleteSession sends the request session/delete, which removes a session from the list. Needs
+// the agent capability `session.delete`.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	r := new(DeleteSessionResponse)
@@ -76,8 +76,8 @@ func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*Del
 	return r, nil
 }
 
-// ListSessions sends the request session/list: lists the sessions the agent knows, page by
-// page.
+// ListSessions sends the request session/list, which lists the sessions the agent knows, page
+// by page.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
 	r := new(ListSessionsResponse)
@@ -87,8 +87,8 @@ func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListS
 	return r, nil
 }
 
-// NewSession sends the request session/new: starts a session in a directory and returns its
-// id, settings and commands. Fails with -32000 if the user has to sign in first.
+// NewSession sends the request session/new, which starts a session in a directory and returns
+// its id, settings and commands. Fails with -32000 if the user has to sign in first.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
 	r := new(NewSessionResponse)
@@ -98,8 +98,9 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 	return r, nil
 }
 
-// Prompt sends the request session/prompt: adds a message of the user to the conversation.
-// Answered once that is done; the work and its end are reported by state updates.
+// Prompt sends the request session/prompt, which adds a message of the user to the
+// conversation. Answered once that is done; the work and its end are reported by state
+// updates.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
@@ -109,8 +110,8 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 	return r, nil
 }
 
-// ResumeSession sends the request session/resume: reopens a session: the agent replays history
-// if asked to, reports what the session is doing, then answers.
+// ResumeSession sends the request session/resume, which reopens a session: the agent replays
+// history if asked to, reports what the session is doing, then answers.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
@@ -120,9 +121,9 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 	return r, nil
 }
 
-// SetSessionConfigOption sends the request session/set_config_option: changes one setting of a
-// session and returns all of them. An unknown setting or value is an error -32602 and changes
-// nothing.
+// SetSessionConfigOption sends the request session/set_config_option, which changes one
+// setting of a session and returns all of them. An unknown setting or value is an error -32602
+// and changes nothing.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	r := new(SetSessionConfigOptionResponse)
@@ -132,8 +133,8 @@ func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOp
 	return r, nil
 }
 
-// CancelTerminal sends the request terminal/cancel: stops the command of one terminal that
-// allows it. The answer comes at once; the end is reported by a terminal update.
+// CancelTerminal sends the request terminal/cancel, which stops the command of one terminal
+// that allows it. The answer comes at once; the end is reported by a terminal update.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*CancelTerminalResponse, error) {
 	r := new(CancelTerminalResponse)
@@ -143,8 +144,8 @@ func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*C
 	return r, nil
 }
 
-// CancelToolCall sends the request tool_call/cancel: cancels one tool call that allows it. The
-// answer comes at once; the end of the call is reported by a tool call update.
+// CancelToolCall sends the request tool_call/cancel, which cancels one tool call that allows
+// it. The answer comes at once; the end of the call is reported by a tool call update.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelToolCall(ctx context.Context, p *CancelToolCallRequest) (*CancelToolCallResponse, error) {
 	r := new(CancelToolCallResponse)
@@ -161,15 +162,15 @@ type Client struct {
 	Conn acp.Caller
 }
 
-// CompleteElicitation sends the notification elicitation/complete: tells the client that the
-// user is done with a web page it opened. It gets no answer.
+// CompleteElicitation sends the notification elicitation/complete, which tells the client that
+// the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
 	return a.Conn.Notify(ctx, MethodElicitationComplete, p)
 }
 
-// CreateElicitation sends the request elicitation/create: asks the user for input, by a form
-// or on a web page. Needs the client capability for that mode.
+// CreateElicitation sends the request elicitation/create, which asks the user for input, by a
+// form or on a web page. Needs the client capability for that mode.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	r := new(CreateElicitationResponse)
@@ -179,7 +180,7 @@ func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationReque
 	return r, nil
 }
 
-// RequestPermission sends the request session/request_permission: asks the user whether
+// RequestPermission sends the request session/request_permission, which asks the user whether
 // something may go ahead. The client must answer, with a cancelled outcome if nobody chooses.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
@@ -190,8 +191,8 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 	return r, nil
 }
 
-// SessionUpdate sends the notification session/update: reports what happens in a session:
-// messages, state, tool calls, terminals, plans, settings. It gets no answer.
+// SessionUpdate sends the notification session/update, which reports what happens in a
+// session: messages, state, tool calls, terminals, plans, settings. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Client) SessionUpdate(ctx context.Context, p *UpdateSessionNotification) error {
 	return a.Conn.Notify(ctx, MethodSessionUpdate, p)

@@ -2,8 +2,8 @@
 
 package v2
 
-// ToolKind: what a tool does, so that clients can choose icons and layout. Show unknown values
-// like `other`.
+// ToolKind is what a tool does, so that clients can choose icons and layout. Show unknown
+// values like `other`.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -46,7 +46,7 @@ func (v ToolKind) Known() bool {
 	return false
 }
 
-// ToolCallStatus: how far a tool call got. Take unknown values for a call that still runs.
+// ToolCallStatus says how far a tool call got. Take unknown values for a call that still runs.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -79,7 +79,7 @@ func (v ToolCallStatus) Known() bool {
 	return false
 }
 
-// Role: a side of the conversation.
+// Role is a side of the conversation.
 // Other values are kept; Known tells.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -103,7 +103,7 @@ func (v Role) Known() bool {
 	return false
 }
 
-// IconTheme: the background an icon is made for.
+// IconTheme is the background an icon is made for.
 // Other values are kept; Known tells.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -127,7 +127,7 @@ func (v IconTheme) Known() bool {
 	return false
 }
 
-// DiffFileType: what kind of file a change is about.
+// DiffFileType is what kind of file a change is about.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -155,7 +155,7 @@ func (v DiffFileType) Known() bool {
 	return false
 }
 
-// DiffPatchFormat: how the text of a patch is written.
+// DiffPatchFormat says how the text of a patch is written.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -178,7 +178,7 @@ func (v DiffPatchFormat) Known() bool {
 	return false
 }
 
-// PermissionOptionKind: what an answer to a permission request means.
+// PermissionOptionKind is what an answer to a permission request means.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission, agent to client.
@@ -206,7 +206,7 @@ func (v PermissionOptionKind) Known() bool {
 	return false
 }
 
-// ElicitationSchemaType: the JSON Schema type of a form.
+// ElicitationSchemaType is the JSON Schema type of a form.
 // Decoding refuses other values.
 //
 // Part of elicitation/create, agent to client.
@@ -228,7 +228,7 @@ func (v ElicitationSchemaType) Known() bool {
 	return false
 }
 
-// StringFormat: the kind of text that a field expects. An unknown kind is a hint without
+// StringFormat is the kind of text that a field expects. An unknown kind is a hint without
 // effect.
 // Other values are kept; Known tells.
 //
@@ -257,8 +257,8 @@ func (v StringFormat) Known() bool {
 	return false
 }
 
-// SessionConfigOptionCategory: what a config option is about. A hint for display; nothing may
-// depend on it. Names with a leading `_` are free for extensions.
+// SessionConfigOptionCategory is what a config option is about. A hint for display; nothing
+// may depend on it. Names with a leading `_` are free for extensions.
 // Other values are kept; Known tells.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
@@ -287,7 +287,7 @@ func (v SessionConfigOptionCategory) Known() bool {
 	return false
 }
 
-// PlanEntryPriority: how important a step of a plan is.
+// PlanEntryPriority says how important a step of a plan is.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -313,7 +313,7 @@ func (v PlanEntryPriority) Known() bool {
 	return false
 }
 
-// PlanEntryStatus: how far a step of a plan got.
+// PlanEntryStatus says how far a step of a plan got.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -341,7 +341,7 @@ func (v PlanEntryStatus) Known() bool {
 	return false
 }
 
-// NoticeSeverity: how serious a notice is. Show unknown values like `info`.
+// NoticeSeverity says how serious a notice is. Show unknown values like `info`.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -367,7 +367,7 @@ func (v NoticeSeverity) Known() bool {
 	return false
 }
 
-// CompactionStatus: how far a context compaction got.
+// CompactionStatus says how far a context compaction got.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.

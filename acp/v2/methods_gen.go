@@ -4,91 +4,91 @@ package v2
 
 // The methods of the protocol.
 const (
-	// MethodAuthLogin: signs the user in by one of the methods from the `initialize` response.
+	// MethodAuthLogin signs the user in by one of the methods from the `initialize` response.
 	// Works only if that response lists methods.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/authentication
 	MethodAuthLogin = "auth/login"
-	// MethodAuthLogout: signs the user out. Works only if the `initialize` response lists sign-in
+	// MethodAuthLogout signs the user out. Works only if the `initialize` response lists sign-in
 	// methods.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/authentication
 	MethodAuthLogout = "auth/logout"
-	// MethodInitialize: opens the connection: both sides agree on a protocol version and say what
+	// MethodInitialize opens the connection: both sides agree on a protocol version and say what
 	// they can do. Fails with -32022 if there is no common version.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 	MethodInitialize = "initialize"
-	// MethodSessionCancel: stops the foreground work of a session. The agent then reports idle
-	// with stop reason `cancelled`.
+	// MethodSessionCancel stops the foreground work of a session. The agent then reports idle with
+	// stop reason `cancelled`.
 	// Notification, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	MethodSessionCancel = "session/cancel"
-	// MethodSessionClose: ends an active session with all its work. Before the answer, foreground
+	// MethodSessionClose ends an active session with all its work. Before the answer, foreground
 	// work is reported as idle with stop reason `cancelled`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	MethodSessionClose = "session/close"
-	// MethodSessionDelete: removes a session from the list. Needs the agent capability
+	// MethodSessionDelete removes a session from the list. Needs the agent capability
 	// `session.delete`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 	MethodSessionDelete = "session/delete"
-	// MethodSessionList: lists the sessions the agent knows, page by page.
+	// MethodSessionList lists the sessions the agent knows, page by page.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-list
 	MethodSessionList = "session/list"
-	// MethodSessionNew: starts a session in a directory and returns its id, settings and commands.
+	// MethodSessionNew starts a session in a directory and returns its id, settings and commands.
 	// Fails with -32000 if the user has to sign in first.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	MethodSessionNew = "session/new"
-	// MethodSessionPrompt: adds a message of the user to the conversation. Answered once that is
+	// MethodSessionPrompt adds a message of the user to the conversation. Answered once that is
 	// done; the work and its end are reported by state updates.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	MethodSessionPrompt = "session/prompt"
-	// MethodSessionResume: reopens a session: the agent replays history if asked to, reports what
+	// MethodSessionResume reopens a session: the agent replays history if asked to, reports what
 	// the session is doing, then answers.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	MethodSessionResume = "session/resume"
-	// MethodSessionSetConfigOption: changes one setting of a session and returns all of them. An
+	// MethodSessionSetConfigOption changes one setting of a session and returns all of them. An
 	// unknown setting or value is an error -32602 and changes nothing.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 	MethodSessionSetConfigOption = "session/set_config_option"
-	// MethodTerminalCancel: stops the command of one terminal that allows it. The answer comes at
+	// MethodTerminalCancel stops the command of one terminal that allows it. The answer comes at
 	// once; the end is reported by a terminal update.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 	MethodTerminalCancel = "terminal/cancel"
-	// MethodToolCallCancel: cancels one tool call that allows it. The answer comes at once; the
-	// end of the call is reported by a tool call update.
+	// MethodToolCallCancel cancels one tool call that allows it. The answer comes at once; the end
+	// of the call is reported by a tool call update.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 	MethodToolCallCancel = "tool_call/cancel"
-	// MethodElicitationComplete: tells the client that the user is done with a web page it opened.
+	// MethodElicitationComplete tells the client that the user is done with a web page it opened.
 	// It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 	MethodElicitationComplete = "elicitation/complete"
-	// MethodElicitationCreate: asks the user for input, by a form or on a web page. Needs the
+	// MethodElicitationCreate asks the user for input, by a form or on a web page. Needs the
 	// client capability for that mode.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 	MethodElicitationCreate = "elicitation/create"
-	// MethodSessionRequestPermission: asks the user whether something may go ahead. The client
-	// must answer, with a cancelled outcome if nobody chooses.
+	// MethodSessionRequestPermission asks the user whether something may go ahead. The client must
+	// answer, with a cancelled outcome if nobody chooses.
 	// Request, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 	MethodSessionRequestPermission = "session/request_permission"
-	// MethodSessionUpdate: reports what happens in a session: messages, state, tool calls,
+	// MethodSessionUpdate reports what happens in a session: messages, state, tool calls,
 	// terminals, plans, settings. It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	MethodSessionUpdate = "session/update"
-	// MethodCancelRequest: asks the other side to stop working on a request of the sender. That
+	// MethodCancelRequest asks the other side to stop working on a request of the sender. That
 	// request is still answered, often with error -32800.
 	// Notification, either side to the other.
 	// Spec: https://agentclientprotocol.com/protocol/v2/cancellation

@@ -8,111 +8,111 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// SessionID: names a session. Chosen by the agent, opaque to the client.
+// SessionID names a session. Chosen by the agent, opaque to the client.
 //
 // Part of 13 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup#session-id
 type SessionID string
 
-// ToolCallID: names a tool call within its session. Chosen by the agent.
+// ToolCallID names a tool call within its session. Chosen by the agent.
 //
 // Part of elicitation/create, session/request_permission, session/update and tool_call/cancel,
 // in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ToolCallID string
 
-// MediaType: a media type, such as text/plain or image/png.
+// MediaType is a media type, such as text/plain or image/png.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type MediaType string
 
-// AbsolutePath: an absolute path as the agent's machine writes it, such as /home/user/project
-// or C:\Users\user\project. It is not a URI.
+// AbsolutePath is an absolute path as the agent's machine writes it, such as
+// /home/user/project or C:\Users\user\project. It is not a URI.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type AbsolutePath string
 
-// TerminalID: names a terminal of the agent within its session. Chosen by the agent.
+// TerminalID names a terminal of the agent within its session. Chosen by the agent.
 //
 // Part of session/request_permission, session/update and terminal/cancel, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type TerminalID string
 
-// PermissionOptionID: names an option of a permission request. Chosen by the agent.
+// PermissionOptionID names an option of a permission request. Chosen by the agent.
 //
 // Part of session/request_permission, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type PermissionOptionID string
 
-// ElicitationID: names a request for input on a web page. Chosen by the agent.
+// ElicitationID names a request for input on a web page. Chosen by the agent.
 //
 // Part of elicitation/complete and elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationID string
 
-// ProtocolVersion: a protocol version as one number, 0 to 65535. It rises with breaking
+// ProtocolVersion is a protocol version as one number, 0 to 65535. It rises with breaking
 // changes only; additions are announced as capabilities.
 //
 // Part of initialize and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ProtocolVersion uint16
 
-// AuthMethodID: names one way to sign in. Chosen by the agent.
+// AuthMethodID names one way to sign in. Chosen by the agent.
 //
 // Part of auth/login and initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type AuthMethodID string
 
-// SessionConfigID: names a config option. Chosen by the agent.
+// SessionConfigID names a config option. Chosen by the agent.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, in both
 // directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigID string
 
-// SessionConfigValueID: names one value of a config option. Chosen by the agent.
+// SessionConfigValueID names one value of a config option. Chosen by the agent.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, in both
 // directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigValueID string
 
-// SessionConfigGroupID: names a group of values. Chosen by the agent.
+// SessionConfigGroupID names a group of values. Chosen by the agent.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
 // client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type SessionConfigGroupID string
 
-// SessionListCursor: a position in the list of sessions. Opaque, even if empty.
+// SessionListCursor is a position in the list of sessions. Opaque, even if empty.
 //
 // Part of session/list, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type SessionListCursor string
 
-// MessageID: names a message within its session. Each kind (of the user, of the agent,
-// thought) has ids of its own, so the same id may occur once in each.
+// MessageID names a message within its session. Each kind (of the user, of the agent, thought)
+// has ids of its own, so the same id may occur once in each.
 //
 // Part of session/prompt and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type MessageID string
 
-// PlanID: names a plan within its session. Chosen by the agent.
+// PlanID names a plan within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanID string
 
-// CompactionID: names a context compaction within its session. Chosen by the agent.
+// CompactionID names a context compaction within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionID string
 
-// RequestPermissionRequest: a request that the user decide whether something may go ahead. The
-// client must answer.
+// RequestPermissionRequest is a request that the user decide whether something may go ahead.
+// The client must answer.
 //
 // Params of the request session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#requesting-permission
@@ -149,7 +149,7 @@ type RequestPermissionSubjectOther struct {
 	Raw acp.Extra
 }
 
-// ToolCallUpdate: a tool call, new or changed. An unknown id creates it. Absent members stay
+// ToolCallUpdate is a tool call, new or changed. An unknown id creates it. Absent members stay
 // as they are, null resets them, lists are replaced as a whole.
 // It is the variant "tool_call_update" of SessionUpdate.
 //
@@ -207,7 +207,7 @@ type ContentBlockOther struct {
 	Raw acp.Extra
 }
 
-// Annotations: hints on how and for whom to show content.
+// Annotations holds hints on how and for whom to show content.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -224,7 +224,7 @@ type Annotations struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TextContent: text, plain or Markdown.
+// TextContent is text, plain or Markdown.
 // It is the variant "text" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -240,7 +240,7 @@ type TextContent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ImageContent: a picture.
+// ImageContent is a picture.
 // It is the variant "image" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -265,7 +265,7 @@ func (v *ImageContent) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(v.Data)
 }
 
-// AudioContent: a sound recording.
+// AudioContent is a sound recording.
 // It is the variant "audio" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -288,7 +288,7 @@ func (v *AudioContent) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(v.Data)
 }
 
-// Icon: an icon for display.
+// Icon is an icon for display.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -308,7 +308,7 @@ type Icon struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ResourceLink: a link to a file or other resource; the contents are not included.
+// ResourceLink is a link to a file or other resource; the contents are not included.
 // It is the variant "resource_link" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -336,7 +336,7 @@ type ResourceLink struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TextResourceContents: a resource whose contents are text.
+// TextResourceContents is a resource whose contents are text.
 // It is the variant TextResourceContents of EmbeddedResourceResource.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -354,7 +354,7 @@ type TextResourceContents struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BlobResourceContents: a resource whose contents are bytes.
+// BlobResourceContents is a resource whose contents are bytes.
 // It is the variant BlobResourceContents of EmbeddedResourceResource.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -377,7 +377,7 @@ func (v *BlobResourceContents) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(v.Blob)
 }
 
-// EmbeddedResource: a resource with its contents included.
+// EmbeddedResource is a resource with its contents included.
 // It is the variant "resource" of ContentBlock.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
@@ -393,7 +393,7 @@ type EmbeddedResource struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Content: one content block out of the result of a tool.
+// Content is one content block out of the result of a tool.
 // It is the variant "content" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -407,7 +407,7 @@ type Content struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DiffChange: what happened to one file.
+// DiffChange is what happened to one file.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -435,7 +435,7 @@ type DiffChangeOther struct {
 	Raw acp.Extra
 }
 
-// DiffPathChange: the file that was added, deleted or modified.
+// DiffPathChange is the file that was added, deleted or modified.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -446,7 +446,7 @@ type DiffPathChange struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DiffPathPairChange: the file that was moved or copied, from and to.
+// DiffPathPairChange is the file that was moved or copied, from and to.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -459,7 +459,7 @@ type DiffPathPairChange struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DiffPatch: changes of files as patch text.
+// DiffPatch holds changes of files as patch text.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -474,8 +474,8 @@ type DiffPatch struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Diff: changes of files by a tool call. `changes` says what happened to which file, `patch`
-// shows it.
+// Diff holds changes of files by a tool call. `changes` says what happened to which file,
+// `patch` shows it.
 // It is the variant "diff" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -491,7 +491,7 @@ type Diff struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Terminal: a terminal of the agent to show in a tool call. Its state and output arrive as
+// Terminal is a terminal of the agent to show in a tool call. Its state and output arrive as
 // session updates of their own.
 // It is the variant "terminal" of ToolCallContent.
 //
@@ -506,7 +506,7 @@ type Terminal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallLocation: a place in a file that a tool call reads or changes.
+// ToolCallLocation is a place in a file that a tool call reads or changes.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#following-the-agent
@@ -521,8 +521,8 @@ type ToolCallLocation struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallCapabilities: what the client may do to a tool call now. Something malformed allows
-// nothing.
+// ToolCallCapabilities is what the client may do to a tool call now. Something malformed
+// allows nothing.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls
@@ -535,7 +535,7 @@ type ToolCallCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallCancelCapabilities: marks that a tool call can be cancelled. No members of its own
+// ToolCallCancelCapabilities marks that a tool call can be cancelled. No members of its own
 // yet.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -547,7 +547,7 @@ type ToolCallCancelCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallPermissionSubject: a tool call that needs permission.
+// ToolCallPermissionSubject is a tool call that needs permission.
 // It is the variant "tool_call" of RequestPermissionSubject.
 //
 // Part of session/request_permission, agent to client.
@@ -561,7 +561,7 @@ type ToolCallPermissionSubject struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CommandPermissionSubject: a command that needs permission.
+// CommandPermissionSubject is a command that needs permission.
 // It is the variant "command" of RequestPermissionSubject.
 //
 // Part of session/request_permission, agent to client.
@@ -581,7 +581,7 @@ type CommandPermissionSubject struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PermissionOption: one answer the user can give to a permission request.
+// PermissionOption is one answer the user can give to a permission request.
 //
 // Part of session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -598,8 +598,8 @@ type PermissionOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
-// belongs to a session or to an open request.
+// CreateElicitationRequest is a request for input from the user, by a form or on a web page.
+// It belongs to a session or to an open request.
 //
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -625,7 +625,7 @@ type CreateElicitationRequestOther struct {
 	Variant CreateElicitationRequestOtherVariant
 }
 
-// ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
+// ElicitationSessionScope is the session, and perhaps the tool call, that wants input.
 // It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
 // of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
 //
@@ -639,7 +639,7 @@ type ElicitationSessionScope struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationRequestScope: the open request that wants input while there is no session yet.
+// ElicitationRequestScope is the open request that wants input while there is no session yet.
 // It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
 // of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
 //
@@ -652,7 +652,7 @@ type ElicitationRequestScope struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationSchema: the fields of a form, as a flat JSON Schema object.
+// ElicitationSchema is the fields of a form, as a flat JSON Schema object.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -685,7 +685,7 @@ type ElicitationPropertySchemaOther struct {
 	Raw acp.Extra
 }
 
-// EnumOption: one choice of a field with its label.
+// EnumOption is one choice of a field with its label.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -702,7 +702,7 @@ type EnumOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
+// StringPropertySchema is a text field, or one choice from a list if it has `enum` or `oneOf`.
 // It is the variant "string" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -735,7 +735,7 @@ type StringPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NumberPropertySchema: a field for a number.
+// NumberPropertySchema is a field for a number.
 // It is the variant "number" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -757,7 +757,7 @@ type NumberPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IntegerPropertySchema: a field for a whole number.
+// IntegerPropertySchema is a field for a whole number.
 // It is the variant "integer" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -779,7 +779,7 @@ type IntegerPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BooleanPropertySchema: a field for yes or no.
+// BooleanPropertySchema is a field for yes or no.
 // It is the variant "boolean" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -809,7 +809,7 @@ type MultiSelectItemsOther struct {
 	Raw acp.Extra
 }
 
-// StringMultiSelectItems: values that are shown as they are.
+// StringMultiSelectItems holds values that are shown as they are.
 // It is the variant "string" of MultiSelectItems.
 //
 // Part of elicitation/create, agent to client.
@@ -823,7 +823,7 @@ type StringMultiSelectItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TitledMultiSelectItems: values that have labels of their own.
+// TitledMultiSelectItems holds values that have labels of their own.
 // It is the variant titled of MultiSelectItems.
 //
 // Part of elicitation/create, agent to client.
@@ -837,7 +837,7 @@ type TitledMultiSelectItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MultiSelectPropertySchema: a field for any number of choices from a list.
+// MultiSelectPropertySchema is a field for any number of choices from a list.
 // It is the variant "array" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -861,7 +861,7 @@ type MultiSelectPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationFormMode: a form for the user, for a session or for an open request.
+// ElicitationFormMode is a form for the user, for a session or for an open request.
 // It is the variant "form" of CreateElicitationRequestVariant.
 //
 // Part of elicitation/create, agent to client.
@@ -874,7 +874,7 @@ type ElicitationFormMode struct {
 	Variant ElicitationFormModeVariant
 }
 
-// ElicitationURLMode: a web page for the user, for a session or for an open request.
+// ElicitationURLMode is a web page for the user, for a session or for an open request.
 // It is the variant "url" of CreateElicitationRequestVariant.
 //
 // Part of elicitation/create, agent to client.
@@ -889,8 +889,8 @@ type ElicitationURLMode struct {
 	Variant ElicitationURLModeVariant
 }
 
-// ExtRequest: parameters of an extension request, any JSON. The method name starts with `_`; a
-// receiver that does not know it answers with -32601.
+// ExtRequest holds parameters of an extension request, any JSON. The method name starts with
+// `_`; a receiver that does not know it answers with -32601.
 //
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ExtRequest struct {
@@ -898,7 +898,7 @@ type ExtRequest struct {
 	Raw json.RawMessage
 }
 
-// InitializeResponse: the agent's answer to `initialize`: the protocol version to use, what
+// InitializeResponse is the agent's answer to `initialize`: the protocol version to use, what
 // the agent can do and how to sign in.
 //
 // Result of the request initialize, agent to client.
@@ -919,7 +919,7 @@ type InitializeResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Implementation: name and version of the program on one side of the connection.
+// Implementation holds name and version of the program on one side of the connection.
 //
 // Part of initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -936,7 +936,7 @@ type Implementation struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentCapabilities: what an agent offers.
+// AgentCapabilities is what an agent offers.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization#agent-capabilities
@@ -953,7 +953,7 @@ type AgentCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionCapabilities: what the sessions of an agent can do. Even `{}` stands for new, list,
+// SessionCapabilities is what the sessions of an agent can do. Even `{}` stands for new, list,
 // resume, close, prompt, cancel and update. Absent or null members say no.
 //
 // Part of initialize, agent to client.
@@ -973,7 +973,7 @@ type SessionCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptCapabilities: content that prompts may hold besides text and resource links, which
+// PromptCapabilities is content that prompts may hold besides text and resource links, which
 // every agent accepts.
 //
 // Part of initialize, agent to client.
@@ -991,7 +991,7 @@ type PromptCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptImageCapabilities: marks that prompts may hold images. No members of its own yet.
+// PromptImageCapabilities marks that prompts may hold images. No members of its own yet.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -1002,7 +1002,7 @@ type PromptImageCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptAudioCapabilities: marks that prompts may hold audio. No members of its own yet.
+// PromptAudioCapabilities marks that prompts may hold audio. No members of its own yet.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -1013,8 +1013,8 @@ type PromptAudioCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptEmbeddedContextCapabilities: marks that prompts may hold embedded resources. No
-// members of its own yet.
+// PromptEmbeddedContextCapabilities marks that prompts may hold embedded resources. No members
+// of its own yet.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -1025,7 +1025,7 @@ type PromptEmbeddedContextCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPCapabilities: MCP transports that sessions of the agent can use.
+// MCPCapabilities holds MCP transports that sessions of the agent can use.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -1040,7 +1040,7 @@ type MCPCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPStdioCapabilities: marks that MCP servers on stdio work. No members of its own yet.
+// MCPStdioCapabilities marks that MCP servers on stdio work. No members of its own yet.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -1051,7 +1051,7 @@ type MCPStdioCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPHTTPCapabilities: marks that MCP servers over HTTP work. No members of its own yet.
+// MCPHTTPCapabilities marks that MCP servers over HTTP work. No members of its own yet.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -1062,7 +1062,7 @@ type MCPHTTPCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
+// SessionDeleteCapabilities marks that the agent offers `session/delete`. No members of its
 // own yet.
 //
 // Part of initialize, agent to client.
@@ -1074,7 +1074,7 @@ type SessionDeleteCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
+// SessionAdditionalDirectoriesCapabilities marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
 //
 // Part of initialize, agent to client.
@@ -1086,8 +1086,8 @@ type SessionAdditionalDirectoriesCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentAuthCapabilities: optional sign-in features of an agent. `authMethods` says whether
-// `auth/login` and `auth/logout` work.
+// AgentAuthCapabilities holds optional sign-in features of an agent. `authMethods` says
+// whether `auth/login` and `auth/logout` work.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -1114,7 +1114,7 @@ type AuthMethodOther struct {
 	Raw acp.Extra
 }
 
-// EnvVariable: one environment variable for a process to be started.
+// EnvVariable is one environment variable for a process to be started.
 //
 // Part of initialize, session/new and session/resume, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -1129,8 +1129,9 @@ type EnvVariable struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
-// again with these arguments. Exit status 0 means signed in. Never passed to `auth/login`.
+// AuthMethodTerminal is a way to sign in within a terminal: the client starts the agent
+// program again with these arguments. Exit status 0 means signed in. Never passed to
+// `auth/login`.
 // It is the variant "terminal" of AuthMethod.
 //
 // Part of initialize, agent to client.
@@ -1153,8 +1154,8 @@ type AuthMethodTerminal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthMethodAgent: a way to sign in that the agent carries out itself once `auth/login` names
-// it.
+// AuthMethodAgent is a way to sign in that the agent carries out itself once `auth/login`
+// names it.
 // It is the variant "agent" of AuthMethod.
 //
 // Part of initialize, agent to client.
@@ -1172,7 +1173,7 @@ type AuthMethodAgent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LoginAuthResponse: the answer to `auth/login`: the user is signed in.
+// LoginAuthResponse is the answer to `auth/login`: the user is signed in.
 //
 // Result of the request auth/login, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
@@ -1183,7 +1184,7 @@ type LoginAuthResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LogoutAuthResponse: the answer to `auth/logout`: the user is signed out.
+// LogoutAuthResponse is the answer to `auth/logout`: the user is signed out.
 //
 // Result of the request auth/logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
@@ -1194,7 +1195,7 @@ type LogoutAuthResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NewSessionResponse: the answer to `session/new`. The session is idle unless a state update
+// NewSessionResponse is the answer to `session/new`. The session is idle unless a state update
 // says otherwise; updates may come even before this answer.
 //
 // Result of the request session/new, agent to client.
@@ -1212,7 +1213,7 @@ type NewSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigOption: one setting of a session, its current value and its possible values.
+// SessionConfigOption is one setting of a session, its current value and its possible values.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
 // client.
@@ -1246,7 +1247,7 @@ type SessionConfigOptionOther struct {
 	Raw acp.Extra
 }
 
-// SessionConfigSelectOption: one value a setting can have.
+// SessionConfigSelectOption is one value a setting can have.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
 // client.
@@ -1264,7 +1265,7 @@ type SessionConfigSelectOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigSelectGroup: values shown together below one label.
+// SessionConfigSelectGroup holds values shown together below one label.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
 // client.
@@ -1282,7 +1283,7 @@ type SessionConfigSelectGroup struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigSelect: a setting with one value out of a list.
+// SessionConfigSelect is a setting with one value out of a list.
 // It is the variant "select" of SessionConfigOptionVariant.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
@@ -1297,7 +1298,7 @@ type SessionConfigSelect struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigBoolean: a setting that is on or off.
+// SessionConfigBoolean is a setting that is on or off.
 // It is the variant "boolean" of SessionConfigOptionVariant.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
@@ -1338,7 +1339,7 @@ type AvailableCommandInputOther struct {
 	Raw acp.Extra
 }
 
-// TextCommandInput: free text after the name of a command.
+// TextCommandInput is free text after the name of a command.
 // It is the variant "text" of AvailableCommandInput.
 //
 // Part of session/new, session/resume and session/update, agent to client.
@@ -1352,7 +1353,7 @@ type TextCommandInput struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Command: a slash command that the user can put at the start of a prompt.
+// Command is a slash command that the user can put at the start of a prompt.
 // It is the variant "command" of AvailableCommand.
 //
 // Part of session/new, session/resume and session/update, agent to client.
@@ -1370,7 +1371,7 @@ type Command struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListSessionsResponse: one page of known sessions.
+// ListSessionsResponse is one page of known sessions.
 //
 // Result of the request session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
@@ -1385,7 +1386,7 @@ type ListSessionsResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfo: one known session as `session/list` reports it.
+// SessionInfo is one known session as `session/list` reports it.
 //
 // Part of session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
@@ -1405,7 +1406,7 @@ type SessionInfo struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DeleteSessionResponse: the answer to `session/delete`: the session is no longer listed.
+// DeleteSessionResponse is the answer to `session/delete`: the session is no longer listed.
 //
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
@@ -1416,8 +1417,8 @@ type DeleteSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ResumeSessionResponse: the answer to `session/resume`. It comes after any replay and after a
-// state update that says what the session is doing.
+// ResumeSessionResponse is the answer to `session/resume`. It comes after any replay and after
+// a state update that says what the session is doing.
 //
 // Result of the request session/resume, agent to client.
 // Spec:
@@ -1433,7 +1434,7 @@ type ResumeSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CloseSessionResponse: the answer to `session/close`: the session is no longer active.
+// CloseSessionResponse is the answer to `session/close`: the session is no longer active.
 //
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
@@ -1444,7 +1445,7 @@ type CloseSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelToolCallResponse: the answer to `tool_call/cancel`: the agent has begun to stop the
+// CancelToolCallResponse is the answer to `tool_call/cancel`: the agent has begun to stop the
 // call. A tool call update follows when it has ended.
 //
 // Result of the request tool_call/cancel, agent to client.
@@ -1456,7 +1457,7 @@ type CancelToolCallResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelTerminalResponse: the answer to `terminal/cancel`: the agent has begun to stop the
+// CancelTerminalResponse is the answer to `terminal/cancel`: the agent has begun to stop the
 // command. A terminal update with an exit status follows when it has ended.
 //
 // Result of the request terminal/cancel, agent to client.
@@ -1468,8 +1469,8 @@ type CancelTerminalResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionConfigOptionResponse: the answer to `session/set_config_option`: all settings, as
-// one change may alter others.
+// SetSessionConfigOptionResponse is the answer to `session/set_config_option`: all settings,
+// as one change may alter others.
 //
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
@@ -1482,8 +1483,8 @@ type SetSessionConfigOptionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptResponse: the answer to `session/prompt`: the message is part of the conversation. It
-// says nothing about the work, which may not even have begun.
+// PromptResponse is the answer to `session/prompt`: the message is part of the conversation.
+// It says nothing about the work, which may not even have begun.
 //
 // Result of the request session/prompt, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#2-prompt-accepted
@@ -1496,7 +1497,7 @@ type PromptResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ExtResponse: result of an extension request, any JSON.
+// ExtResponse is the result of an extension request, any JSON.
 //
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ExtResponse struct {
@@ -1504,8 +1505,8 @@ type ExtResponse struct {
 	Raw json.RawMessage
 }
 
-// UnsupportedProtocolVersionErrorData: detail of error -32022: which protocol versions do
-// work.
+// UnsupportedProtocolVersionErrorData is the detail of error -32022: which protocol versions
+// do work.
 // It is the variant UnsupportedProtocolVersion of ErrorData.
 //
 // Part of session/update, agent to client.
@@ -1521,8 +1522,8 @@ type UnsupportedProtocolVersionErrorData struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionNotFoundErrorData: detail of error -32002: which session was asked for although it is
-// unknown or closed.
+// SessionNotFoundErrorData is the detail of error -32002: which session was asked for although
+// it is unknown or closed.
 // It is the variant SessionNotFound of ErrorData.
 //
 // Part of session/update, agent to client.
@@ -1536,8 +1537,8 @@ type SessionNotFoundErrorData struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UpdateSessionNotification: one update of a session, sent by the agent at any time while the
-// session exists.
+// UpdateSessionNotification is one update of a session, sent by the agent at any time while
+// the session exists.
 //
 // Params of the notification session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output
@@ -1568,7 +1569,7 @@ type SessionUpdateOther struct {
 	Raw acp.Extra
 }
 
-// ContentChunk: one piece of a message that arrives bit by bit.
+// ContentChunk is one piece of a message that arrives bit by bit.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -1583,7 +1584,7 @@ type ContentChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UserMessage: a message of the user, new or changed. An unknown id creates it; later chunks
+// UserMessage is a message of the user, new or changed. An unknown id creates it; later chunks
 // append to it.
 // It is the variant "user_message" of SessionUpdate.
 //
@@ -1600,8 +1601,8 @@ type UserMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentMessage: a message of the agent, new or changed. An unknown id creates it; later chunks
-// append to it.
+// AgentMessage is a message of the agent, new or changed. An unknown id creates it; later
+// chunks append to it.
 // It is the variant "agent_message" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1617,8 +1618,8 @@ type AgentMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentThought: reasoning of the agent, new or changed. An unknown id creates it; later chunks
-// append to it.
+// AgentThought is reasoning of the agent, new or changed. An unknown id creates it; later
+// chunks append to it.
 // It is the variant "agent_thought" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1646,7 +1647,7 @@ type BackgroundWorkOther struct {
 	Raw acp.Extra
 }
 
-// BackgroundTerminal: a terminal that works in the background.
+// BackgroundTerminal is a terminal that works in the background.
 // It is the variant "terminal" of BackgroundWork.
 //
 // Part of session/update, agent to client.
@@ -1660,7 +1661,7 @@ type BackgroundTerminal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BackgroundToolCall: a tool call that works in the background.
+// BackgroundToolCall is a tool call that works in the background.
 // It is the variant "tool_call" of BackgroundWork.
 //
 // Part of session/update, agent to client.
@@ -1674,7 +1675,7 @@ type BackgroundToolCall struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// RunningStateUpdate: the session is at work.
+// RunningStateUpdate is the session is at work.
 // It is the variant "running" of StateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1688,7 +1689,7 @@ type RunningStateUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ErrorStopReason: the failure that ended foreground work.
+// ErrorStopReason is the failure that ended foreground work.
 // It is the variant "error" of IdleStateUpdateVariant.
 //
 // Part of session/update, agent to client.
@@ -1700,8 +1701,8 @@ type ErrorStopReason struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdate: nothing runs in the foreground. With a stop reason it ends a piece of work;
-// a repeated report does not end another one.
+// IdleStateUpdate says that nothing runs in the foreground. With a stop reason it ends a piece
+// of work; a repeated report does not end another one.
 // It is the variant "idle" of StateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1716,7 +1717,8 @@ type IdleStateUpdate struct {
 	Variant IdleStateUpdateVariant
 }
 
-// IdleStateUpdateEndTurn: the agent finished by itself, or ran a command that needs no model.
+// IdleStateUpdateEndTurn is the agent finished by itself, or ran a command that needs no
+// model.
 // It is the variant "end_turn" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1726,7 +1728,7 @@ type IdleStateUpdateEndTurn struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateMaxTokens: the model ran into its token limit.
+// IdleStateUpdateMaxTokens is the model ran into its token limit.
 // It is the variant "max_tokens" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1736,7 +1738,7 @@ type IdleStateUpdateMaxTokens struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateMaxTurnRequests: the agent made as many model requests as it may.
+// IdleStateUpdateMaxTurnRequests is the agent made as many model requests as it may.
 // It is the variant "max_turn_requests" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1746,7 +1748,7 @@ type IdleStateUpdateMaxTurnRequests struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateRefusal: the agent declined to go on.
+// IdleStateUpdateRefusal is the agent declined to go on.
 // It is the variant "refusal" of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1756,7 +1758,7 @@ type IdleStateUpdateRefusal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateCancelled: the user or the client stopped the work. The agent reports this
+// IdleStateUpdateCancelled is the user or the client stopped the work. The agent reports this
 // even if stopping made the work fail.
 // It is the variant "cancelled" of IdleStateUpdate.
 //
@@ -1767,7 +1769,7 @@ type IdleStateUpdateCancelled struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateNone: the agent gives no reason.
+// IdleStateUpdateNone is the agent gives no reason.
 // It is the variant none of IdleStateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1789,8 +1791,8 @@ type IdleStateUpdateOther struct {
 	Raw acp.Extra
 }
 
-// RequiresActionStateUpdate: all foreground work waits for the user. The agent reports running
-// or idle once that is over.
+// RequiresActionStateUpdate says that all foreground work waits for the user. The agent
+// reports running or idle once that is over.
 // It is the variant "requires_action" of StateUpdate.
 //
 // Part of session/update, agent to client.
@@ -1816,8 +1818,8 @@ type StateUpdateOther struct {
 	Raw acp.Extra
 }
 
-// ToolCallContentChunk: one more item of what a tool call produced. To replace what is there,
-// the agent sends an update instead.
+// ToolCallContentChunk is one more item of what a tool call produced. To replace what is
+// there, the agent sends an update instead.
 // It is the variant "tool_call_content_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1833,7 +1835,7 @@ type ToolCallContentChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalOutput: the whole output of a terminal.
+// TerminalOutput is the whole output of a terminal.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -1851,7 +1853,7 @@ func (v *TerminalOutput) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(v.Data)
 }
 
-// TerminalExitStatus: how a command ended. It has ended even if no member is present.
+// TerminalExitStatus says how a command ended. It has ended even if no member is present.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -1866,7 +1868,7 @@ type TerminalExitStatus struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalSize: the size of a terminal in character cells.
+// TerminalSize is the size of a terminal in character cells.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -1881,7 +1883,7 @@ type TerminalSize struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalCapabilities: what the client may do to a terminal now. Something malformed allows
+// TerminalCapabilities is what the client may do to a terminal now. Something malformed allows
 // nothing.
 //
 // Part of session/update, agent to client.
@@ -1895,7 +1897,7 @@ type TerminalCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalCancelCapabilities: marks that a terminal can be cancelled. No members of its own
+// TerminalCancelCapabilities marks that a terminal can be cancelled. No members of its own
 // yet.
 //
 // Part of session/update, agent to client.
@@ -1907,7 +1909,7 @@ type TerminalCancelCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalUpdate: a terminal of the agent, new or changed. An unknown id creates it. Absent
+// TerminalUpdate is a terminal of the agent, new or changed. An unknown id creates it. Absent
 // members stay as they are, null clears them.
 // It is the variant "terminal_update" of SessionUpdate.
 //
@@ -1935,7 +1937,7 @@ type TerminalUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalOutputChunk: more output of a terminal.
+// TerminalOutputChunk holds more output of a terminal.
 // It is the variant "terminal_output_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1971,7 +1973,7 @@ type PlanUpdateContentOther struct {
 	Raw acp.Extra
 }
 
-// PlanEntry: one step of a plan.
+// PlanEntry is one step of a plan.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/agent-plan#plan-entries
@@ -1988,7 +1990,7 @@ type PlanEntry struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanItems: a plan as a list of steps.
+// PlanItems is a plan as a list of steps.
 // It is the variant "items" of PlanUpdateContent.
 //
 // Part of session/update, agent to client.
@@ -2004,7 +2006,7 @@ type PlanItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanUpdate: new content of a named plan. An unknown name creates the plan.
+// PlanUpdate holds new content of a named plan. An unknown name creates the plan.
 // It is the variant "plan_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2018,7 +2020,7 @@ type PlanUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AvailableCommandsUpdate: report of the slash commands on offer.
+// AvailableCommandsUpdate reports the slash commands on offer.
 // It is the variant "available_commands_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2032,7 +2034,7 @@ type AvailableCommandsUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ConfigOptionUpdate: report that settings of the session changed.
+// ConfigOptionUpdate reports that settings of the session changed.
 // It is the variant "config_option_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2046,7 +2048,7 @@ type ConfigOptionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
+// SessionInfoUpdate is a change of facts about the session. What is absent stays as it is.
 // It is the variant "session_info_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2062,7 +2064,7 @@ type SessionInfoUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Cost: what a session cost since it began.
+// Cost is what a session cost since it began.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -2077,7 +2079,7 @@ type Cost struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UsageUpdate: how full the context window is and what the session cost so far.
+// UsageUpdate says how full the context window is and what the session cost so far.
 // It is the variant "usage_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2095,7 +2097,7 @@ type UsageUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Notice: a short message for the user, shown once and not kept in history. The agent cannot
+// Notice is a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
 // It is the variant "notice" of SessionUpdate.
 //
@@ -2114,8 +2116,8 @@ type Notice struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompactionUpdate: the state of a context compaction. The first update for an id places it in
-// the conversation, later ones change it there.
+// CompactionUpdate is the state of a context compaction. The first update for an id places it
+// in the conversation, later ones change it there.
 // It is the variant "compaction_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2135,8 +2137,8 @@ type CompactionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
-// compaction.
+// CompactionSummaryChunk is one piece of a compaction's summary. An unknown id begins a
+// running compaction.
 // It is the variant "compaction_summary_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2152,8 +2154,8 @@ type CompactionSummaryChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompleteElicitationNotification: a notice that the user is done with a web page. It gets no
-// answer.
+// CompleteElicitationNotification is a notice that the user is done with a web page. It gets
+// no answer.
 //
 // Params of the notification elicitation/complete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -2166,8 +2168,8 @@ type CompleteElicitationNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ExtNotification: parameters of an extension notification, any JSON. The method name starts
-// with `_`; a receiver that does not know it ignores it.
+// ExtNotification holds parameters of an extension notification, any JSON. The method name
+// starts with `_`; a receiver that does not know it ignores it.
 //
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
 type ExtNotification struct {
@@ -2175,7 +2177,7 @@ type ExtNotification struct {
 	Raw json.RawMessage
 }
 
-// InitializeRequest: the first request on a connection: the client names the newest protocol
+// InitializeRequest is the first request on a connection: the client names the newest protocol
 // version it speaks and what it can do.
 //
 // Params of the request initialize, client to agent.
@@ -2193,7 +2195,7 @@ type InitializeRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ClientCapabilities: what a client lets the agent ask for.
+// ClientCapabilities is what a client lets the agent ask for.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization#client-capabilities
@@ -2208,8 +2210,8 @@ type ClientCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ClientAuthCapabilities: kinds of sign-in a client can carry out. They need its help, so the
-// agent offers only those named here.
+// ClientAuthCapabilities holds kinds of sign-in a client can carry out. They need its help, so
+// the agent offers only those named here.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -2223,7 +2225,7 @@ type ClientAuthCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalAuthCapabilities: marks that the client can start the agent program again in an
+// TerminalAuthCapabilities marks that the client can start the agent program again in an
 // interactive terminal. No members of its own yet.
 //
 // Part of initialize, client to agent.
@@ -2235,8 +2237,8 @@ type TerminalAuthCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationCapabilities: ways in which a client can ask the user for input on behalf of the
-// agent.
+// ElicitationCapabilities holds ways in which a client can ask the user for input on behalf of
+// the agent.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -2251,8 +2253,7 @@ type ElicitationCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationFormCapabilities: marks that the client can show forms. No members of its own
-// yet.
+// ElicitationFormCapabilities marks that the client can show forms. No members of its own yet.
 //
 // Part of initialize, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -2263,7 +2264,7 @@ type ElicitationFormCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
+// ElicitationURLCapabilities marks that the client can send the user to a URL. No members of
 // its own yet.
 //
 // Part of initialize, client to agent.
@@ -2275,7 +2276,7 @@ type ElicitationURLCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LoginAuthRequest: a request to sign the user in by one of the offered methods.
+// LoginAuthRequest is a request to sign the user in by one of the offered methods.
 //
 // Params of the request auth/login, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
@@ -2288,7 +2289,7 @@ type LoginAuthRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LogoutAuthRequest: a request to sign the user out.
+// LogoutAuthRequest is a request to sign the user out.
 //
 // Params of the request auth/logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
@@ -2299,7 +2300,7 @@ type LogoutAuthRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NewSessionRequest: a request to start a conversation in a directory.
+// NewSessionRequest is a request to start a conversation in a directory.
 //
 // Params of the request session/new, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup#creating-a-session
@@ -2328,7 +2329,7 @@ type MCPServerOther struct {
 	Raw acp.Extra
 }
 
-// HTTPHeader: one HTTP header to send to an MCP server.
+// HTTPHeader is one HTTP header to send to an MCP server.
 //
 // Part of session/new and session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
@@ -2343,7 +2344,7 @@ type HTTPHeader struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerHTTP: an MCP server reached over HTTP.
+// MCPServerHTTP is an MCP server reached over HTTP.
 // It is the variant "http" of MCPServer.
 //
 // Part of session/new and session/resume, client to agent.
@@ -2362,7 +2363,7 @@ type MCPServerHTTP struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerStdio: an MCP server that the agent starts as a child process.
+// MCPServerStdio is an MCP server that the agent starts as a child process.
 // It is the variant "stdio" of MCPServer.
 //
 // Part of session/new and session/resume, client to agent.
@@ -2382,7 +2383,7 @@ type MCPServerStdio struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListSessionsRequest: a request for the sessions the agent knows, page by page.
+// ListSessionsRequest is a request for the sessions the agent knows, page by page.
 //
 // Params of the request session/list, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
@@ -2397,7 +2398,7 @@ type ListSessionsRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DeleteSessionRequest: a request to remove a session from the list. Needs the `delete`
+// DeleteSessionRequest is a request to remove a session from the list. Needs the `delete`
 // session capability.
 //
 // Params of the request session/delete, client to agent.
@@ -2415,7 +2416,7 @@ func (v *DeleteSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ResumeSessionRequest: a request to reopen a session, with or without a replay of its
+// ResumeSessionRequest is a request to reopen a session, with or without a replay of its
 // history.
 //
 // Params of the request session/resume, client to agent.
@@ -2456,7 +2457,7 @@ type ReplayFromOther struct {
 	Raw acp.Extra
 }
 
-// ReplayFromStart: the beginning of the history the agent has kept.
+// ReplayFromStart is the beginning of the history the agent has kept.
 // It is the variant "start" of ReplayFrom.
 //
 // Part of session/resume, client to agent.
@@ -2468,7 +2469,7 @@ type ReplayFromStart struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CloseSessionRequest: a request to end an active session with all its work, background work
+// CloseSessionRequest is a request to end an active session with all its work, background work
 // included. Prompts not yet accepted fail with -32800; nothing more is sent about the session.
 //
 // Params of the request session/close, client to agent.
@@ -2486,8 +2487,8 @@ func (v *CloseSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// CancelToolCallRequest: a request to cancel one tool call that allows it. If it does not, or
-// is unknown or over, the agent answers with error -32602.
+// CancelToolCallRequest is a request to cancel one tool call that allows it. If it does not,
+// or is unknown or over, the agent answers with error -32602.
 //
 // Params of the request tool_call/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#cancelling-tool-calls
@@ -2506,7 +2507,7 @@ func (v *CancelToolCallRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// CancelTerminalRequest: a request to stop the command of one terminal that allows it. If it
+// CancelTerminalRequest is a request to stop the command of one terminal that allows it. If it
 // does not, or is unknown or over, the agent answers with error -32602.
 //
 // Params of the request terminal/cancel, client to agent.
@@ -2526,7 +2527,7 @@ func (v *CancelTerminalRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionConfigOptionRequest: a request to change one setting of a session.
+// SetSessionConfigOptionRequest is a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
 // Spec:
@@ -2546,7 +2547,7 @@ func (v *SetSessionConfigOptionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionConfigOptionRequestID: chooses a value by its name in `value`.
+// SetSessionConfigOptionRequestID chooses a value by its name in `value`.
 // It is the variant "id" of SetSessionConfigOptionRequest.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -2559,7 +2560,7 @@ type SetSessionConfigOptionRequestID struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
+// SetSessionConfigOptionRequestBoolean switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -2587,8 +2588,8 @@ type SetSessionConfigOptionRequestOther struct {
 	Raw acp.Extra
 }
 
-// PromptRequest: a request to add a message of the user to the conversation and to work on it.
-// The work itself is reported by state updates.
+// PromptRequest is a request to add a message of the user to the conversation and to work on
+// it. The work itself is reported by state updates.
 //
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#1-user-message
@@ -2608,7 +2609,7 @@ func (v *PromptRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// RequestPermissionResponse: the answer to a permission request.
+// RequestPermissionResponse is the answer to a permission request.
 //
 // Result of the request session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -2633,7 +2634,7 @@ type RequestPermissionOutcomeOther struct {
 	Raw acp.Extra
 }
 
-// CancelledPermissionOutcome: no option was chosen, so the agent must not go ahead.
+// CancelledPermissionOutcome says that no option was chosen, so the agent must not go ahead.
 // It is the variant "cancelled" of RequestPermissionOutcome.
 //
 // Part of session/request_permission, client to agent.
@@ -2645,7 +2646,7 @@ type CancelledPermissionOutcome struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SelectedPermissionOutcome: the option the user chose.
+// SelectedPermissionOutcome is the option the user chose.
 // It is the variant "selected" of RequestPermissionOutcome.
 //
 // Part of session/request_permission, client to agent.
@@ -2659,7 +2660,7 @@ type SelectedPermissionOutcome struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateElicitationResponse: the answer to a request for input.
+// CreateElicitationResponse is the answer to a request for input.
 //
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -2671,7 +2672,7 @@ type CreateElicitationResponse struct {
 	Variant CreateElicitationResponseVariant
 }
 
-// CreateElicitationResponseDecline: the user said no.
+// CreateElicitationResponseDecline is the user said no.
 // It is the variant "decline" of CreateElicitationResponse.
 //
 // Result of the request elicitation/create, client to agent.
@@ -2681,7 +2682,7 @@ type CreateElicitationResponseDecline struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateElicitationResponseCancel: the user closed the question without an answer.
+// CreateElicitationResponseCancel is the user closed the question without an answer.
 // It is the variant "cancel" of CreateElicitationResponse.
 //
 // Result of the request elicitation/create, client to agent.
@@ -2703,7 +2704,7 @@ type CreateElicitationResponseOther struct {
 	Raw acp.Extra
 }
 
-// ElicitationAcceptAction: the user's agreement, with what was filled in.
+// ElicitationAcceptAction is the user's agreement, with what was filled in.
 // It is the variant "accept" of CreateElicitationResponseVariant.
 //
 // Part of elicitation/create, client to agent.
@@ -2716,7 +2717,7 @@ type ElicitationAcceptAction struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelSessionNotification: a notice to stop what the session does in the foreground, and
+// CancelSessionNotification is a notice to stop what the session does in the foreground, and
 // prompts that still wait. Background work continues.
 //
 // Params of the notification session/cancel, client to agent.
@@ -2734,8 +2735,8 @@ func (v *CancelSessionNotification) Session() string {
 	return string(v.SessionID)
 }
 
-// CancelRequestNotification: a notice that the sender no longer wants the answer to a request.
-// The receiver still answers: a result, or error -32800.
+// CancelRequestNotification is a notice that the sender no longer wants the answer to a
+// request. The receiver still answers: a result, or error -32800.
 //
 // Params of the notification $/cancel_request, either side to the other.
 // Spec: https://agentclientprotocol.com/protocol/v2/cancellation

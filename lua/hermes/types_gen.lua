@@ -761,7 +761,7 @@
 ---| "refusal" # The agent declined. The prompt and what followed it are left out of the next turn, which the client should show.
 ---| "cancelled" # The client sent `session/cancel`. The agent answers with this even if stopping made its work fail.
 
----Result of an extension request, any JSON.
+---The result of an extension request, any JSON.
 ---@alias hermes.acp.ExtResponse any
 
 ---The error of a failed JSON-RPC request.
@@ -926,17 +926,17 @@
 ---@field hint string # What to show while the user has typed nothing yet.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
----Report of the slash commands on offer.
+---Reports the slash commands on offer.
 ---@class hermes.acp.AvailableCommandsUpdate
 ---@field availableCommands hermes.acp.AvailableCommand[] # All commands; replaces the list before it.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
----Report that the session switched to another mode, by the agent or on request.
+---Reports that the session switched to another mode, by the agent or on request.
 ---@class hermes.acp.CurrentModeUpdate
 ---@field currentModeId hermes.acp.SessionModeId # The mode from now on.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.
 
----Report that settings of the session changed.
+---Reports that settings of the session changed.
 ---@class hermes.acp.ConfigOptionUpdate
 ---@field configOptions hermes.acp.SessionConfigOption[] # Every setting with its value now; replaces what the client holds.
 ---@field _meta? table<string, any> # Members that the protocol leaves to both sides.

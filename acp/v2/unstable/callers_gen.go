@@ -14,8 +14,8 @@ type Agent struct {
 	Conn acp.Caller
 }
 
-// LoginAuth sends the request auth/login: signs the user in by one of the methods from the
-// `initialize` response. Works only if that response lists methods.
+// LoginAuth sends the request auth/login, which signs the user in by one of the methods from
+// the `initialize` response. Works only if that response lists methods.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthResponse, error) {
 	r := new(LoginAuthResponse)
@@ -25,8 +25,8 @@ func (a Agent) LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthRe
 	return r, nil
 }
 
-// LogoutAuth sends the request auth/logout: signs the user out. Works only if the `initialize`
-// response lists sign-in methods.
+// LogoutAuth sends the request auth/logout, which signs the user out. Works only if the
+// `initialize` response lists sign-in methods.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
 func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAuthResponse, error) {
 	r := new(LogoutAuthResponse)
@@ -36,7 +36,7 @@ func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAut
 	return r, nil
 }
 
-// AuthStatus sends the request auth/status: tells whether the user is signed in, without
+// AuthStatus sends the request auth/status, which tells whether the user is signed in, without
 // changing it. Needs the agent capability `auth.status`.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error) {
@@ -47,7 +47,7 @@ func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatu
 	return r, nil
 }
 
-// Initialize sends the request initialize: opens the connection: both sides agree on a
+// Initialize sends the request initialize, which opens the connection: both sides agree on a
 // protocol version and say what they can do. Fails with -32022 if there is no common version.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
 func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error) {
@@ -58,15 +58,15 @@ func (a Agent) Initialize(ctx context.Context, p *InitializeRequest) (*Initializ
 	return r, nil
 }
 
-// MessageMCP sends the notification mcp/message: carries MCP messages over this connection:
-// requests to the side that provides the server, notifications back.
+// MessageMCP sends the notification mcp/message, which carries MCP messages over this
+// connection: requests to the side that provides the server, notifications back.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 func (a Agent) MessageMCP(ctx context.Context, p *MessageMCPNotification) error {
 	return a.Conn.Notify(ctx, MethodMCPMessage, p)
 }
 
-// DisableProvider sends the request providers/disable: switches one model provider off, unless
-// it is required. Needs the agent capability `providers`.
+// DisableProvider sends the request providers/disable, which switches one model provider off,
+// unless it is required. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (*DisableProviderResponse, error) {
 	r := new(DisableProviderResponse)
@@ -76,7 +76,7 @@ func (a Agent) DisableProvider(ctx context.Context, p *DisableProviderRequest) (
 	return r, nil
 }
 
-// ListProviders sends the request providers/list: lists the model providers that can be
+// ListProviders sends the request providers/list, which lists the model providers that can be
 // configured. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*ListProvidersResponse, error) {
@@ -87,8 +87,8 @@ func (a Agent) ListProviders(ctx context.Context, p *ListProvidersRequest) (*Lis
 	return r, nil
 }
 
-// SetProvider sends the request providers/set: configures one model provider; what was set
-// before is replaced. Needs the agent capability `providers`.
+// SetProvider sends the request providers/set, which configures one model provider; what was
+// set before is replaced. Needs the agent capability `providers`.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProviderResponse, error) {
 	r := new(SetProviderResponse)
@@ -98,7 +98,7 @@ func (a Agent) SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProv
 	return r, nil
 }
 
-// ArchiveSession sends the request session/archive: hides a session from plain lists and
+// ArchiveSession sends the request session/archive, which hides a session from plain lists and
 // closes it if it is active; history is kept. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*ArchiveSessionResponse, error) {
@@ -109,15 +109,15 @@ func (a Agent) ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*A
 	return r, nil
 }
 
-// Cancel sends the notification session/cancel: stops the foreground work of a session. The
-// agent then reports idle with stop reason `cancelled`.
+// Cancel sends the notification session/cancel, which stops the foreground work of a session.
+// The agent then reports idle with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Cancel(ctx context.Context, p *CancelSessionNotification) error {
 	return a.Conn.Notify(ctx, MethodSessionCancel, p)
 }
 
-// CloseSession sends the request session/close: ends an active session with all its work.
-// Before the answer, foreground work is reported as idle with stop reason `cancelled`.
+// CloseSession sends the request session/close, which ends an active session with all its
+// work. Before the answer, foreground work is reported as idle with stop reason `cancelled`.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error) {
 	r := new(CloseSessionResponse)
@@ -127,8 +127,8 @@ func (a Agent) CloseSession(ctx context.Context, p *CloseSessionRequest) (*Close
 	return r, nil
 }
 
-// DeleteSession sends the request session/delete: removes a session from the list. Needs the
-// agent capability `session.delete`.
+// DeleteSession sends the request session/delete, which removes a session from the list. Needs
+// the agent capability `session.delete`.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error) {
 	r := new(DeleteSessionResponse)
@@ -138,8 +138,8 @@ func (a Agent) DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*Del
 	return r, nil
 }
 
-// ForkSession sends the request session/fork: copies a session into a new one; the source
-// stays as it is. Needs the `fork` session capability.
+// ForkSession sends the request session/fork, which copies a session into a new one; the
+// source stays as it is. Needs the `fork` session capability.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
 func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSessionResponse, error) {
 	r := new(ForkSessionResponse)
@@ -149,8 +149,8 @@ func (a Agent) ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSes
 	return r, nil
 }
 
-// ListSessions sends the request session/list: lists the sessions the agent knows, page by
-// page.
+// ListSessions sends the request session/list, which lists the sessions the agent knows, page
+// by page.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error) {
 	r := new(ListSessionsResponse)
@@ -160,8 +160,8 @@ func (a Agent) ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListS
 	return r, nil
 }
 
-// NewSession sends the request session/new: starts a session in a directory and returns its
-// id, settings and commands. Fails with -32000 if the user has to sign in first.
+// NewSession sends the request session/new, which starts a session in a directory and returns
+// its id, settings and commands. Fails with -32000 if the user has to sign in first.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error) {
 	r := new(NewSessionResponse)
@@ -171,8 +171,9 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 	return r, nil
 }
 
-// Prompt sends the request session/prompt: adds a message of the user to the conversation.
-// Answered once that is done; the work and its end are reported by state updates.
+// Prompt sends the request session/prompt, which adds a message of the user to the
+// conversation. Answered once that is done; the work and its end are reported by state
+// updates.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
@@ -182,8 +183,8 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 	return r, nil
 }
 
-// ResumeSession sends the request session/resume: reopens a session: the agent replays history
-// if asked to, reports what the session is doing, then answers.
+// ResumeSession sends the request session/resume, which reopens a session: the agent replays
+// history if asked to, reports what the session is doing, then answers.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
@@ -193,9 +194,9 @@ func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*Res
 	return r, nil
 }
 
-// SetSessionConfigOption sends the request session/set_config_option: changes one setting of a
-// session and returns all of them. An unknown setting or value is an error -32602 and changes
-// nothing.
+// SetSessionConfigOption sends the request session/set_config_option, which changes one
+// setting of a session and returns all of them. An unknown setting or value is an error -32602
+// and changes nothing.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error) {
 	r := new(SetSessionConfigOptionResponse)
@@ -205,8 +206,8 @@ func (a Agent) SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOp
 	return r, nil
 }
 
-// SetSessionTitle sends the request session/set_title: gives a session a title; it need not be
-// active. Answered once the title is stored. Unknown sessions are an error -32002.
+// SetSessionTitle sends the request session/set_title, which gives a session a title; it need
+// not be active. Answered once the title is stored. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error) {
 	r := new(SetSessionTitleResponse)
@@ -216,7 +217,7 @@ func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (
 	return r, nil
 }
 
-// SessionStatus sends the request session/status: tells whether a session is in memory,
+// SessionStatus sends the request session/status, which tells whether a session is in memory,
 // without opening or changing it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error) {
@@ -227,7 +228,7 @@ func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*Ses
 	return r, nil
 }
 
-// UnarchiveSession sends the request session/unarchive: lists an archived session again
+// UnarchiveSession sends the request session/unarchive, which lists an archived session again
 // without reopening it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
 func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error) {
@@ -238,8 +239,8 @@ func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest)
 	return r, nil
 }
 
-// CancelTerminal sends the request terminal/cancel: stops the command of one terminal that
-// allows it. The answer comes at once; the end is reported by a terminal update.
+// CancelTerminal sends the request terminal/cancel, which stops the command of one terminal
+// that allows it. The answer comes at once; the end is reported by a terminal update.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*CancelTerminalResponse, error) {
 	r := new(CancelTerminalResponse)
@@ -249,8 +250,8 @@ func (a Agent) CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*C
 	return r, nil
 }
 
-// CancelToolCall sends the request tool_call/cancel: cancels one tool call that allows it. The
-// answer comes at once; the end of the call is reported by a tool call update.
+// CancelToolCall sends the request tool_call/cancel, which cancels one tool call that allows
+// it. The answer comes at once; the end of the call is reported by a tool call update.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Agent) CancelToolCall(ctx context.Context, p *CancelToolCallRequest) (*CancelToolCallResponse, error) {
 	r := new(CancelToolCallResponse)
@@ -267,22 +268,22 @@ type Client struct {
 	Conn acp.Caller
 }
 
-// AuthStatusUpdate sends the notification auth/status_update: reports that the sign-in state
-// changed. It gets no answer.
+// AuthStatusUpdate sends the notification auth/status_update, which reports that the sign-in
+// state changed. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Client) AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotification) error {
 	return a.Conn.Notify(ctx, MethodAuthStatusUpdate, p)
 }
 
-// CompleteElicitation sends the notification elicitation/complete: tells the client that the
-// user is done with a web page it opened. It gets no answer.
+// CompleteElicitation sends the notification elicitation/complete, which tells the client that
+// the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
 	return a.Conn.Notify(ctx, MethodElicitationComplete, p)
 }
 
-// CreateElicitation sends the request elicitation/create: asks the user for input, by a form
-// or on a web page. Needs the client capability for that mode.
+// CreateElicitation sends the request elicitation/create, which asks the user for input, by a
+// form or on a web page. Needs the client capability for that mode.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error) {
 	r := new(CreateElicitationResponse)
@@ -292,7 +293,7 @@ func (a Client) CreateElicitation(ctx context.Context, p *CreateElicitationReque
 	return r, nil
 }
 
-// MessageMCP sends the request mcp/message: carries MCP messages over this connection:
+// MessageMCP sends the request mcp/message, which carries MCP messages over this connection:
 // requests to the side that provides the server, notifications back.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMCPResponse, error) {
@@ -303,7 +304,7 @@ func (a Client) MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMC
 	return r.v, nil
 }
 
-// RequestPermission sends the request session/request_permission: asks the user whether
+// RequestPermission sends the request session/request_permission, which asks the user whether
 // something may go ahead. The client must answer, with a cancelled outcome if nobody chooses.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error) {
@@ -314,8 +315,8 @@ func (a Client) RequestPermission(ctx context.Context, p *RequestPermissionReque
 	return r, nil
 }
 
-// SessionUpdate sends the notification session/update: reports what happens in a session:
-// messages, state, tool calls, terminals, plans, settings. It gets no answer.
+// SessionUpdate sends the notification session/update, which reports what happens in a
+// session: messages, state, tool calls, terminals, plans, settings. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Client) SessionUpdate(ctx context.Context, p *UpdateSessionNotification) error {
 	return a.Conn.Notify(ctx, MethodSessionUpdate, p)

@@ -2,8 +2,8 @@
 
 package unstable
 
-// ToolKind: what a tool does, so that clients can choose icons and layout. Show unknown values
-// like `other`.
+// ToolKind is what a tool does, so that clients can choose icons and layout. Show unknown
+// values like `other`.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -46,7 +46,7 @@ func (v ToolKind) Known() bool {
 	return false
 }
 
-// ToolCallStatus: how far a tool call got. Take unknown values for a call that still runs.
+// ToolCallStatus says how far a tool call got. Take unknown values for a call that still runs.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -79,7 +79,7 @@ func (v ToolCallStatus) Known() bool {
 	return false
 }
 
-// Role: a side of the conversation.
+// Role is a side of the conversation.
 // Other values are kept; Known tells.
 //
 // Part of 6 methods, in both directions.
@@ -103,7 +103,7 @@ func (v Role) Known() bool {
 	return false
 }
 
-// IconTheme: the background an icon is made for.
+// IconTheme is the background an icon is made for.
 // Other values are kept; Known tells.
 //
 // Part of 6 methods, in both directions.
@@ -127,7 +127,7 @@ func (v IconTheme) Known() bool {
 	return false
 }
 
-// DiffFileType: what kind of file a change is about.
+// DiffFileType is what kind of file a change is about.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -155,7 +155,7 @@ func (v DiffFileType) Known() bool {
 	return false
 }
 
-// DiffPatchFormat: how the text of a patch is written.
+// DiffPatchFormat says how the text of a patch is written.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -178,7 +178,7 @@ func (v DiffPatchFormat) Known() bool {
 	return false
 }
 
-// PermissionOptionKind: what an answer to a permission request means.
+// PermissionOptionKind is what an answer to a permission request means.
 // Other values are kept; Known tells.
 //
 // Part of session/request_permission, agent to client.
@@ -206,7 +206,7 @@ func (v PermissionOptionKind) Known() bool {
 	return false
 }
 
-// ElicitationSchemaType: the JSON Schema type of a form.
+// ElicitationSchemaType is the JSON Schema type of a form.
 // Decoding refuses other values.
 //
 // Part of elicitation/create, agent to client.
@@ -228,7 +228,7 @@ func (v ElicitationSchemaType) Known() bool {
 	return false
 }
 
-// StringFormat: the kind of text that a field expects. An unknown kind is a hint without
+// StringFormat is the kind of text that a field expects. An unknown kind is a hint without
 // effect.
 // Other values are kept; Known tells.
 //
@@ -257,7 +257,7 @@ func (v StringFormat) Known() bool {
 	return false
 }
 
-// LLMProtocol: the API protocol of a model provider. Names with a leading `_` are free for
+// LLMProtocol is the API protocol of a model provider. Names with a leading `_` are free for
 // extensions.
 // Other values are kept; Known tells.
 //
@@ -288,7 +288,7 @@ func (v LLMProtocol) Known() bool {
 	return false
 }
 
-// AuthState: whether the user is signed in.
+// AuthState says whether the user is signed in.
 // Other values are kept; Known tells.
 //
 // Part of auth/status and auth/status_update, agent to client.
@@ -316,8 +316,8 @@ func (v AuthState) Known() bool {
 	return false
 }
 
-// SessionConfigOptionCategory: what a config option is about. A hint for display; nothing may
-// depend on it. Names with a leading `_` are free for extensions.
+// SessionConfigOptionCategory is what a config option is about. A hint for display; nothing
+// may depend on it. Names with a leading `_` are free for extensions.
 // Other values are kept; Known tells.
 //
 // Part of 5 methods, agent to client.
@@ -345,7 +345,7 @@ func (v SessionConfigOptionCategory) Known() bool {
 	return false
 }
 
-// SessionStatus: where a session is kept at the moment: in memory, or only in the agent's
+// SessionStatus says where a session is kept at the moment: in memory, or only in the agent's
 // store.
 // Other values are kept; Known tells.
 //
@@ -371,7 +371,7 @@ func (v SessionStatus) Known() bool {
 	return false
 }
 
-// PlanEntryPriority: how important a step of a plan is.
+// PlanEntryPriority says how important a step of a plan is.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -397,7 +397,7 @@ func (v PlanEntryPriority) Known() bool {
 	return false
 }
 
-// PlanEntryStatus: how far a step of a plan got.
+// PlanEntryStatus says how far a step of a plan got.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -425,7 +425,7 @@ func (v PlanEntryStatus) Known() bool {
 	return false
 }
 
-// NoticeSeverity: how serious a notice is. Show unknown values like `info`.
+// NoticeSeverity says how serious a notice is. Show unknown values like `info`.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -451,7 +451,7 @@ func (v NoticeSeverity) Known() bool {
 	return false
 }
 
-// CompactionStatus: how far a context compaction got.
+// CompactionStatus says how far a context compaction got.
 // Other values are kept; Known tells.
 //
 // Part of session/update, agent to client.
@@ -479,7 +479,7 @@ func (v CompactionStatus) Known() bool {
 	return false
 }
 
-// SystemPromptMode: how the client's instructions combine with the agent's own.
+// SystemPromptMode says how the client's instructions combine with the agent's own.
 // Other values are kept; Known tells.
 //
 // Part of session/fork, session/new and session/resume, client to agent.
@@ -504,7 +504,7 @@ func (v SystemPromptMode) Known() bool {
 	return false
 }
 
-// SessionArchiveFilter: which sessions to list. An unknown value is an error -32602.
+// SessionArchiveFilter says which sessions to list. An unknown value is an error -32602.
 // Other values are kept; Known tells.
 //
 // Part of session/list, client to agent.

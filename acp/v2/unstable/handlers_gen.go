@@ -14,95 +14,96 @@ import (
 // An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
 // as an internal error with its message.
 type AgentHandler interface {
-	// LoginAuth handles auth/login: signs the user in by one of the methods from the `initialize`
-	// response. Works only if that response lists methods.
+	// LoginAuth handles auth/login, which signs the user in by one of the methods from the
+	// `initialize` response. Works only if that response lists methods.
 	// Spec: https://agentclientprotocol.com/protocol/v2/authentication
 	LoginAuth(ctx context.Context, p *LoginAuthRequest) (*LoginAuthResponse, error)
-	// LogoutAuth handles auth/logout: signs the user out. Works only if the `initialize` response
-	// lists sign-in methods.
+	// LogoutAuth handles auth/logout, which signs the user out. Works only if the `initialize`
+	// response lists sign-in methods.
 	// Spec: https://agentclientprotocol.com/protocol/v2/authentication
 	LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAuthResponse, error)
-	// AuthStatus handles auth/status: tells whether the user is signed in, without changing it.
-	// Needs the agent capability `auth.status`.
+	// AuthStatus handles auth/status, which tells whether the user is signed in, without changing
+	// it. Needs the agent capability `auth.status`.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error)
-	// Initialize handles initialize: opens the connection: both sides agree on a protocol version
-	// and say what they can do. Fails with -32022 if there is no common version.
+	// Initialize handles initialize, which opens the connection: both sides agree on a protocol
+	// version and say what they can do. Fails with -32022 if there is no common version.
 	// Spec: https://agentclientprotocol.com/protocol/v2/initialization
 	Initialize(ctx context.Context, p *InitializeRequest) (*InitializeResponse, error)
-	// MessageMCP handles mcp/message: carries MCP messages over this connection: requests to the
-	// side that provides the server, notifications back.
+	// MessageMCP handles mcp/message, which carries MCP messages over this connection: requests to
+	// the side that provides the server, notifications back.
 	// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 	MessageMCP(ctx context.Context, p *MessageMCPNotification) error
-	// DisableProvider handles providers/disable: switches one model provider off, unless it is
-	// required. Needs the agent capability `providers`.
+	// DisableProvider handles providers/disable, which switches one model provider off, unless it
+	// is required. Needs the agent capability `providers`.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	DisableProvider(ctx context.Context, p *DisableProviderRequest) (*DisableProviderResponse, error)
-	// ListProviders handles providers/list: lists the model providers that can be configured.
-	// Needs the agent capability `providers`.
+	// ListProviders handles providers/list, which lists the model providers that can be
+	// configured. Needs the agent capability `providers`.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	ListProviders(ctx context.Context, p *ListProvidersRequest) (*ListProvidersResponse, error)
-	// SetProvider handles providers/set: configures one model provider; what was set before is
-	// replaced. Needs the agent capability `providers`.
+	// SetProvider handles providers/set, which configures one model provider; what was set before
+	// is replaced. Needs the agent capability `providers`.
 	// Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 	SetProvider(ctx context.Context, p *SetProviderRequest) (*SetProviderResponse, error)
-	// ArchiveSession handles session/archive: hides a session from plain lists and closes it if it
-	// is active; history is kept. Unknown sessions are an error -32002.
+	// ArchiveSession handles session/archive, which hides a session from plain lists and closes it
+	// if it is active; history is kept. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/rfds/session-archive
 	ArchiveSession(ctx context.Context, p *ArchiveSessionRequest) (*ArchiveSessionResponse, error)
-	// Cancel handles session/cancel: stops the foreground work of a session. The agent then
+	// Cancel handles session/cancel, which stops the foreground work of a session. The agent then
 	// reports idle with stop reason `cancelled`.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	Cancel(ctx context.Context, p *CancelSessionNotification) error
-	// CloseSession handles session/close: ends an active session with all its work. Before the
-	// answer, foreground work is reported as idle with stop reason `cancelled`.
+	// CloseSession handles session/close, which ends an active session with all its work. Before
+	// the answer, foreground work is reported as idle with stop reason `cancelled`.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	CloseSession(ctx context.Context, p *CloseSessionRequest) (*CloseSessionResponse, error)
-	// DeleteSession handles session/delete: removes a session from the list. Needs the agent
+	// DeleteSession handles session/delete, which removes a session from the list. Needs the agent
 	// capability `session.delete`.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-delete
 	DeleteSession(ctx context.Context, p *DeleteSessionRequest) (*DeleteSessionResponse, error)
-	// ForkSession handles session/fork: copies a session into a new one; the source stays as it
-	// is. Needs the `fork` session capability.
+	// ForkSession handles session/fork, which copies a session into a new one; the source stays as
+	// it is. Needs the `fork` session capability.
 	// Spec: https://agentclientprotocol.com/rfds/session-fork
 	ForkSession(ctx context.Context, p *ForkSessionRequest) (*ForkSessionResponse, error)
-	// ListSessions handles session/list: lists the sessions the agent knows, page by page.
+	// ListSessions handles session/list, which lists the sessions the agent knows, page by page.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-list
 	ListSessions(ctx context.Context, p *ListSessionsRequest) (*ListSessionsResponse, error)
-	// NewSession handles session/new: starts a session in a directory and returns its id, settings
-	// and commands. Fails with -32000 if the user has to sign in first.
+	// NewSession handles session/new, which starts a session in a directory and returns its id,
+	// settings and commands. Fails with -32000 if the user has to sign in first.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error)
-	// Prompt handles session/prompt: adds a message of the user to the conversation. Answered once
-	// that is done; the work and its end are reported by state updates.
+	// Prompt handles session/prompt, which adds a message of the user to the conversation.
+	// Answered once that is done; the work and its end are reported by state updates.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error)
-	// ResumeSession handles session/resume: reopens a session: the agent replays history if asked
-	// to, reports what the session is doing, then answers.
+	// ResumeSession handles session/resume, which reopens a session: the agent replays history if
+	// asked to, reports what the session is doing, then answers.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error)
-	// SetSessionConfigOption handles session/set_config_option: changes one setting of a session
-	// and returns all of them. An unknown setting or value is an error -32602 and changes nothing.
+	// SetSessionConfigOption handles session/set_config_option, which changes one setting of a
+	// session and returns all of them. An unknown setting or value is an error -32602 and changes
+	// nothing.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 	SetSessionConfigOption(ctx context.Context, p *SetSessionConfigOptionRequest) (*SetSessionConfigOptionResponse, error)
-	// SetSessionTitle handles session/set_title: gives a session a title; it need not be active.
-	// Answered once the title is stored. Unknown sessions are an error -32002.
+	// SetSessionTitle handles session/set_title, which gives a session a title; it need not be
+	// active. Answered once the title is stored. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error)
-	// SessionStatus handles session/status: tells whether a session is in memory, without opening
-	// or changing it. Unknown sessions are an error -32002.
+	// SessionStatus handles session/status, which tells whether a session is in memory, without
+	// opening or changing it. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/rfds/session-status
 	SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error)
-	// UnarchiveSession handles session/unarchive: lists an archived session again without
+	// UnarchiveSession handles session/unarchive, which lists an archived session again without
 	// reopening it. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/rfds/session-archive
 	UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest) (*UnarchiveSessionResponse, error)
-	// CancelTerminal handles terminal/cancel: stops the command of one terminal that allows it.
-	// The answer comes at once; the end is reported by a terminal update.
+	// CancelTerminal handles terminal/cancel, which stops the command of one terminal that allows
+	// it. The answer comes at once; the end is reported by a terminal update.
 	// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 	CancelTerminal(ctx context.Context, p *CancelTerminalRequest) (*CancelTerminalResponse, error)
-	// CancelToolCall handles tool_call/cancel: cancels one tool call that allows it. The answer
-	// comes at once; the end of the call is reported by a tool call update.
+	// CancelToolCall handles tool_call/cancel, which cancels one tool call that allows it. The
+	// answer comes at once; the end of the call is reported by a tool call update.
 	// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 	CancelToolCall(ctx context.Context, p *CancelToolCallRequest) (*CancelToolCallResponse, error)
 }
@@ -234,28 +235,28 @@ func (UnimplementedAgentHandler) CancelToolCall(context.Context, *CancelToolCall
 // An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
 // as an internal error with its message.
 type ClientHandler interface {
-	// AuthStatusUpdate handles auth/status_update: reports that the sign-in state changed. It gets
-	// no answer.
+	// AuthStatusUpdate handles auth/status_update, which reports that the sign-in state changed.
+	// It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotification) error
-	// CompleteElicitation handles elicitation/complete: tells the client that the user is done
-	// with a web page it opened. It gets no answer.
+	// CompleteElicitation handles elicitation/complete, which tells the client that the user is
+	// done with a web page it opened. It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 	CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error
-	// CreateElicitation handles elicitation/create: asks the user for input, by a form or on a web
-	// page. Needs the client capability for that mode.
+	// CreateElicitation handles elicitation/create, which asks the user for input, by a form or on
+	// a web page. Needs the client capability for that mode.
 	// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 	CreateElicitation(ctx context.Context, p *CreateElicitationRequest) (*CreateElicitationResponse, error)
-	// MessageMCP handles mcp/message: carries MCP messages over this connection: requests to the
-	// side that provides the server, notifications back.
+	// MessageMCP handles mcp/message, which carries MCP messages over this connection: requests to
+	// the side that provides the server, notifications back.
 	// Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 	MessageMCP(ctx context.Context, p *MessageMCPRequest) (MessageMCPResponse, error)
-	// RequestPermission handles session/request_permission: asks the user whether something may go
-	// ahead. The client must answer, with a cancelled outcome if nobody chooses.
+	// RequestPermission handles session/request_permission, which asks the user whether something
+	// may go ahead. The client must answer, with a cancelled outcome if nobody chooses.
 	// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 	RequestPermission(ctx context.Context, p *RequestPermissionRequest) (*RequestPermissionResponse, error)
-	// SessionUpdate handles session/update: reports what happens in a session: messages, state,
-	// tool calls, terminals, plans, settings. It gets no answer.
+	// SessionUpdate handles session/update, which reports what happens in a session: messages,
+	// state, tool calls, terminals, plans, settings. It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	SessionUpdate(ctx context.Context, p *UpdateSessionNotification) error
 }

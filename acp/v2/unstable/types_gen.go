@@ -8,142 +8,142 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// SessionID: names a session. Chosen by the agent, opaque to the client.
+// SessionID names a session. Chosen by the agent, opaque to the client.
 //
 // Part of 18 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/session-setup#session-id
 type SessionID string
 
-// ToolCallID: names a tool call within its session. Chosen by the agent.
+// ToolCallID names a tool call within its session. Chosen by the agent.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ToolCallID string
 
-// MediaType: a media type, such as text/plain or image/png.
+// MediaType is a media type, such as text/plain or image/png.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MediaType string
 
-// AbsolutePath: an absolute path as the agent's machine writes it, such as /home/user/project
-// or C:\Users\user\project. It is not a URI.
+// AbsolutePath is an absolute path as the agent's machine writes it, such as
+// /home/user/project or C:\Users\user\project. It is not a URI.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AbsolutePath string
 
-// TerminalID: names a terminal of the agent within its session. Chosen by the agent.
+// TerminalID names a terminal of the agent within its session. Chosen by the agent.
 //
 // Part of session/request_permission, session/status, session/update and terminal/cancel, in
 // both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type TerminalID string
 
-// PermissionOptionID: names an option of a permission request. Chosen by the agent.
+// PermissionOptionID names an option of a permission request. Chosen by the agent.
 //
 // Part of session/request_permission, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 type PermissionOptionID string
 
-// ElicitationID: names a request for input on a web page. Chosen by the agent.
+// ElicitationID names a request for input on a web page. Chosen by the agent.
 //
 // Part of elicitation/complete and elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationID string
 
-// MCPServerACPID: names an MCP server reached over ACP. Chosen by the component that provides
+// MCPServerACPID names an MCP server reached over ACP. Chosen by the component that provides
 // it.
 //
 // Part of mcp/message, session/fork, session/new and session/resume, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type MCPServerACPID string
 
-// MCPRequestID: names an MCP request inside `mcp/message`. Chosen by the caller and kept by
+// MCPRequestID names an MCP request inside `mcp/message`. Chosen by the caller and kept by
 // proxies; it has nothing to do with the JSON-RPC id around it.
 //
 // Part of mcp/message, in both directions.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MCPRequestID string
 
-// ProtocolVersion: a protocol version as one number, 0 to 65535. It rises with breaking
+// ProtocolVersion is a protocol version as one number, 0 to 65535. It rises with breaking
 // changes only; additions are announced as capabilities.
 //
 // Part of initialize, proxy/initialize, session/status and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ProtocolVersion uint16
 
-// AuthMethodID: names one way to sign in. Chosen by the agent.
+// AuthMethodID names one way to sign in. Chosen by the agent.
 //
 // Part of auth/login, initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type AuthMethodID string
 
-// ProviderID: names a model provider. Chosen by the agent.
+// ProviderID names a model provider. Chosen by the agent.
 //
 // Part of providers/disable, providers/list and providers/set, in both directions.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
 type ProviderID string
 
-// SessionConfigID: names a config option. Chosen by the agent.
+// SessionConfigID names a config option. Chosen by the agent.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigID string
 
-// SessionConfigValueID: names one value of a config option. Chosen by the agent.
+// SessionConfigValueID names one value of a config option. Chosen by the agent.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigValueID string
 
-// SessionConfigGroupID: names a group of values. Chosen by the agent.
+// SessionConfigGroupID names a group of values. Chosen by the agent.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigGroupID string
 
-// SessionListCursor: a position in the list of sessions. Opaque, even if empty.
+// SessionListCursor is a position in the list of sessions. Opaque, even if empty.
 //
 // Part of session/list, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
 type SessionListCursor string
 
-// MessageID: names a message within its session. Each kind (of the user, of the agent,
-// thought) has ids of its own, so the same id may occur once in each.
+// MessageID names a message within its session. Each kind (of the user, of the agent, thought)
+// has ids of its own, so the same id may occur once in each.
 //
 // Part of session/prompt and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type MessageID string
 
-// PlanID: names a plan within its session. Chosen by the agent.
+// PlanID names a plan within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanID string
 
-// CompactionID: names a context compaction within its session. Chosen by the agent.
+// CompactionID names a context compaction within its session. Chosen by the agent.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type CompactionID string
 
-// InitializeProxyRequest: an `initialize` request to a component in the middle of a chain, so
-// it acts as a proxy. It initializes the next component before it answers.
+// InitializeProxyRequest is an `initialize` request to a component in the middle of a chain,
+// so it acts as a proxy. It initializes the next component before it answers.
 //
 // Params of the request proxy/initialize, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type InitializeProxyRequest = InitializeRequest
 
-// InitializeProxyResponse: the answer to `proxy/initialize`: what the chain from this proxy
+// InitializeProxyResponse is the answer to `proxy/initialize`: what the chain from this proxy
 // onward can do. The protocol version is the successor's, unchanged.
 //
 // Result of the request proxy/initialize, proxy to client.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
 type InitializeProxyResponse = InitializeResponse
 
-// RequestPermissionRequest: a request that the user decide whether something may go ahead. The
-// client must answer.
+// RequestPermissionRequest is a request that the user decide whether something may go ahead.
+// The client must answer.
 //
 // Params of the request session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#requesting-permission
@@ -180,7 +180,7 @@ type RequestPermissionSubjectOther struct {
 	Raw acp.Extra
 }
 
-// ToolCallUpdate: a tool call, new or changed. An unknown id creates it. Absent members stay
+// ToolCallUpdate is a tool call, new or changed. An unknown id creates it. Absent members stay
 // as they are, null resets them, lists are replaced as a whole.
 // It is the variant "tool_call_update" of SessionUpdate.
 //
@@ -238,7 +238,7 @@ type ContentBlockOther struct {
 	Raw acp.Extra
 }
 
-// Annotations: hints on how and for whom to show content.
+// Annotations holds hints on how and for whom to show content.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -255,7 +255,7 @@ type Annotations struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TextContent: text, plain or Markdown.
+// TextContent is text, plain or Markdown.
 // It is the variant "text" of ContentBlock.
 //
 // Part of 6 methods, in both directions.
@@ -271,7 +271,7 @@ type TextContent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ImageContent: a picture.
+// ImageContent is a picture.
 // It is the variant "image" of ContentBlock.
 //
 // Part of 6 methods, in both directions.
@@ -296,7 +296,7 @@ func (v *ImageContent) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(v.Data)
 }
 
-// AudioContent: a sound recording.
+// AudioContent is a sound recording.
 // It is the variant "audio" of ContentBlock.
 //
 // Part of 6 methods, in both directions.
@@ -319,7 +319,7 @@ func (v *AudioContent) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(v.Data)
 }
 
-// Icon: an icon for display.
+// Icon is an icon for display.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -339,7 +339,7 @@ type Icon struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ResourceLink: a link to a file or other resource; the contents are not included.
+// ResourceLink is a link to a file or other resource; the contents are not included.
 // It is the variant "resource_link" of ContentBlock.
 //
 // Part of 6 methods, in both directions.
@@ -367,7 +367,7 @@ type ResourceLink struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TextResourceContents: a resource whose contents are text.
+// TextResourceContents is a resource whose contents are text.
 // It is the variant TextResourceContents of EmbeddedResourceResource.
 //
 // Part of 6 methods, in both directions.
@@ -385,7 +385,7 @@ type TextResourceContents struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BlobResourceContents: a resource whose contents are bytes.
+// BlobResourceContents is a resource whose contents are bytes.
 // It is the variant BlobResourceContents of EmbeddedResourceResource.
 //
 // Part of 6 methods, in both directions.
@@ -408,7 +408,7 @@ func (v *BlobResourceContents) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(v.Blob)
 }
 
-// EmbeddedResource: a resource with its contents included.
+// EmbeddedResource is a resource with its contents included.
 // It is the variant "resource" of ContentBlock.
 //
 // Part of 6 methods, in both directions.
@@ -424,7 +424,7 @@ type EmbeddedResource struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Content: one content block out of the result of a tool.
+// Content is one content block out of the result of a tool.
 // It is the variant "content" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -438,7 +438,7 @@ type Content struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DiffChange: what happened to one file.
+// DiffChange is what happened to one file.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -466,7 +466,7 @@ type DiffChangeOther struct {
 	Raw acp.Extra
 }
 
-// DiffPathChange: the file that was added, deleted or modified.
+// DiffPathChange is the file that was added, deleted or modified.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -477,7 +477,7 @@ type DiffPathChange struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DiffPathPairChange: the file that was moved or copied, from and to.
+// DiffPathPairChange is the file that was moved or copied, from and to.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -490,7 +490,7 @@ type DiffPathPairChange struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DiffPatch: changes of files as patch text.
+// DiffPatch holds changes of files as patch text.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -505,8 +505,8 @@ type DiffPatch struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Diff: changes of files by a tool call. `changes` says what happened to which file, `patch`
-// shows it.
+// Diff holds changes of files by a tool call. `changes` says what happened to which file,
+// `patch` shows it.
 // It is the variant "diff" of ToolCallContent.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -522,7 +522,7 @@ type Diff struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Terminal: a terminal of the agent to show in a tool call. Its state and output arrive as
+// Terminal is a terminal of the agent to show in a tool call. Its state and output arrive as
 // session updates of their own.
 // It is the variant "terminal" of ToolCallContent.
 //
@@ -537,7 +537,7 @@ type Terminal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallLocation: a place in a file that a tool call reads or changes.
+// ToolCallLocation is a place in a file that a tool call reads or changes.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#following-the-agent
@@ -552,8 +552,8 @@ type ToolCallLocation struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallCapabilities: what the client may do to a tool call now. Something malformed allows
-// nothing.
+// ToolCallCapabilities is what the client may do to a tool call now. Something malformed
+// allows nothing.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls
@@ -566,7 +566,7 @@ type ToolCallCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallCancelCapabilities: marks that a tool call can be cancelled. No members of its own
+// ToolCallCancelCapabilities marks that a tool call can be cancelled. No members of its own
 // yet.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -578,7 +578,7 @@ type ToolCallCancelCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallPermissionSubject: a tool call that needs permission.
+// ToolCallPermissionSubject is a tool call that needs permission.
 // It is the variant "tool_call" of RequestPermissionSubject.
 //
 // Part of session/request_permission, agent to client.
@@ -592,7 +592,7 @@ type ToolCallPermissionSubject struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CommandPermissionSubject: a command that needs permission.
+// CommandPermissionSubject is a command that needs permission.
 // It is the variant "command" of RequestPermissionSubject.
 //
 // Part of session/request_permission, agent to client.
@@ -612,7 +612,7 @@ type CommandPermissionSubject struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PermissionOption: one answer the user can give to a permission request.
+// PermissionOption is one answer the user can give to a permission request.
 //
 // Part of session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -629,8 +629,8 @@ type PermissionOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateElicitationRequest: a request for input from the user, by a form or on a web page. It
-// belongs to a session or to an open request.
+// CreateElicitationRequest is a request for input from the user, by a form or on a web page.
+// It belongs to a session or to an open request.
 //
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/elicitation
@@ -656,7 +656,7 @@ type CreateElicitationRequestOther struct {
 	Variant CreateElicitationRequestOtherVariant
 }
 
-// ElicitationSessionScope: the session, and perhaps the tool call, that wants input.
+// ElicitationSessionScope is the session, and perhaps the tool call, that wants input.
 // It is the variant Session of CreateElicitationRequestOtherVariant, and the variant Session
 // of ElicitationFormModeVariant, and the variant Session of ElicitationURLModeVariant.
 //
@@ -670,7 +670,7 @@ type ElicitationSessionScope struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationRequestScope: the open request that wants input while there is no session yet.
+// ElicitationRequestScope is the open request that wants input while there is no session yet.
 // It is the variant Request of CreateElicitationRequestOtherVariant, and the variant Request
 // of ElicitationFormModeVariant, and the variant Request of ElicitationURLModeVariant.
 //
@@ -683,7 +683,7 @@ type ElicitationRequestScope struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationSchema: the fields of a form, as a flat JSON Schema object.
+// ElicitationSchema is the fields of a form, as a flat JSON Schema object.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -716,7 +716,7 @@ type ElicitationPropertySchemaOther struct {
 	Raw acp.Extra
 }
 
-// EnumOption: one choice of a field with its label.
+// EnumOption is one choice of a field with its label.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -733,7 +733,7 @@ type EnumOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// StringPropertySchema: a text field, or one choice from a list if it has `enum` or `oneOf`.
+// StringPropertySchema is a text field, or one choice from a list if it has `enum` or `oneOf`.
 // It is the variant "string" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -766,7 +766,7 @@ type StringPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NumberPropertySchema: a field for a number.
+// NumberPropertySchema is a field for a number.
 // It is the variant "number" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -788,7 +788,7 @@ type NumberPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IntegerPropertySchema: a field for a whole number.
+// IntegerPropertySchema is a field for a whole number.
 // It is the variant "integer" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -810,7 +810,7 @@ type IntegerPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BooleanPropertySchema: a field for yes or no.
+// BooleanPropertySchema is a field for yes or no.
 // It is the variant "boolean" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -840,7 +840,7 @@ type MultiSelectItemsOther struct {
 	Raw acp.Extra
 }
 
-// StringMultiSelectItems: values that are shown as they are.
+// StringMultiSelectItems holds values that are shown as they are.
 // It is the variant "string" of MultiSelectItems.
 //
 // Part of elicitation/create, agent to client.
@@ -854,7 +854,7 @@ type StringMultiSelectItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TitledMultiSelectItems: values that have labels of their own.
+// TitledMultiSelectItems holds values that have labels of their own.
 // It is the variant titled of MultiSelectItems.
 //
 // Part of elicitation/create, agent to client.
@@ -868,7 +868,7 @@ type TitledMultiSelectItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MultiSelectPropertySchema: a field for any number of choices from a list.
+// MultiSelectPropertySchema is a field for any number of choices from a list.
 // It is the variant "array" of ElicitationPropertySchema.
 //
 // Part of elicitation/create, agent to client.
@@ -892,7 +892,7 @@ type MultiSelectPropertySchema struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationFormMode: a form for the user, for a session or for an open request.
+// ElicitationFormMode is a form for the user, for a session or for an open request.
 // It is the variant "form" of CreateElicitationRequestVariant.
 //
 // Part of elicitation/create, agent to client.
@@ -905,7 +905,7 @@ type ElicitationFormMode struct {
 	Variant ElicitationFormModeVariant
 }
 
-// ElicitationURLMode: a web page for the user, for a session or for an open request.
+// ElicitationURLMode is a web page for the user, for a session or for an open request.
 // It is the variant "url" of CreateElicitationRequestVariant.
 //
 // Part of elicitation/create, agent to client.
@@ -920,7 +920,7 @@ type ElicitationURLMode struct {
 	Variant ElicitationURLModeVariant
 }
 
-// MessageMCPRequest: an MCP request that travels over ACP to the component providing the
+// MessageMCPRequest is an MCP request that travels over ACP to the component providing the
 // server.
 //
 // Params of the request mcp/message, agent to client.
@@ -940,8 +940,8 @@ type MessageMCPRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ExtRequest: parameters of an extension request, any JSON. The method name starts with `_`; a
-// receiver that does not know it answers with -32601.
+// ExtRequest holds parameters of an extension request, any JSON. The method name starts with
+// `_`; a receiver that does not know it answers with -32601.
 //
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ExtRequest struct {
@@ -949,7 +949,7 @@ type ExtRequest struct {
 	Raw json.RawMessage
 }
 
-// InitializeResponse: the agent's answer to `initialize`: the protocol version to use, what
+// InitializeResponse is the agent's answer to `initialize`: the protocol version to use, what
 // the agent can do and how to sign in.
 //
 // Result of the request initialize, agent to client.
@@ -970,7 +970,7 @@ type InitializeResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Implementation: name and version of the program on one side of the connection.
+// Implementation holds name and version of the program on one side of the connection.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -987,7 +987,7 @@ type Implementation struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentCapabilities: what an agent offers.
+// AgentCapabilities is what an agent offers.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization#agent-capabilities
@@ -1006,7 +1006,7 @@ type AgentCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionCapabilities: what the sessions of an agent can do. Even `{}` stands for new, list,
+// SessionCapabilities is what the sessions of an agent can do. Even `{}` stands for new, list,
 // resume, close, prompt, cancel and update. Absent or null members say no.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1037,7 +1037,7 @@ type SessionCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptCapabilities: content that prompts may hold besides text and resource links, which
+// PromptCapabilities is content that prompts may hold besides text and resource links, which
 // every agent accepts.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1056,7 +1056,7 @@ type PromptCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptImageCapabilities: marks that prompts may hold images. No members of its own yet.
+// PromptImageCapabilities marks that prompts may hold images. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1067,7 +1067,7 @@ type PromptImageCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptAudioCapabilities: marks that prompts may hold audio. No members of its own yet.
+// PromptAudioCapabilities marks that prompts may hold audio. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1078,8 +1078,8 @@ type PromptAudioCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptEmbeddedContextCapabilities: marks that prompts may hold embedded resources. No
-// members of its own yet.
+// PromptEmbeddedContextCapabilities marks that prompts may hold embedded resources. No members
+// of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1090,7 +1090,7 @@ type PromptEmbeddedContextCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPCapabilities: MCP transports that sessions of the agent can use.
+// MCPCapabilities holds MCP transports that sessions of the agent can use.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1107,7 +1107,7 @@ type MCPCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPStdioCapabilities: marks that MCP servers on stdio work. No members of its own yet.
+// MCPStdioCapabilities marks that MCP servers on stdio work. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1118,7 +1118,7 @@ type MCPStdioCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPHTTPCapabilities: marks that MCP servers over HTTP work. No members of its own yet.
+// MCPHTTPCapabilities marks that MCP servers over HTTP work. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1129,7 +1129,7 @@ type MCPHTTPCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPACPCapabilities: marks that MCP servers over this ACP connection work. No members of its
+// MCPACPCapabilities marks that MCP servers over this ACP connection work. No members of its
 // own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1141,7 +1141,7 @@ type MCPACPCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionDeleteCapabilities: marks that the agent offers `session/delete`. No members of its
+// SessionDeleteCapabilities marks that the agent offers `session/delete`. No members of its
 // own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1153,7 +1153,7 @@ type SessionDeleteCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionAdditionalDirectoriesCapabilities: marks that sessions may have workspace roots
+// SessionAdditionalDirectoriesCapabilities marks that sessions may have workspace roots
 // besides `cwd`, and that listed sessions may report them. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1165,7 +1165,7 @@ type SessionAdditionalDirectoriesCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionSystemPromptCapabilities: marks that the client may supply a system prompt, to be
+// SessionSystemPromptCapabilities marks that the client may supply a system prompt, to be
 // appended at least.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1179,8 +1179,8 @@ type SessionSystemPromptCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionSystemPromptModeCapabilities: system prompt modes on offer besides `append`, which is
-// always there.
+// SessionSystemPromptModeCapabilities holds system prompt modes on offer besides `append`,
+// which is always there.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1193,7 +1193,7 @@ type SessionSystemPromptModeCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionSystemPromptOverrideCapabilities: marks that a system prompt may replace the built-in
+// SessionSystemPromptOverrideCapabilities marks that a system prompt may replace the built-in
 // instructions. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1205,7 +1205,7 @@ type SessionSystemPromptOverrideCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionForkCapabilities: marks that the agent offers `session/fork`. No members of its own
+// SessionForkCapabilities marks that the agent offers `session/fork`. No members of its own
 // yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1217,7 +1217,7 @@ type SessionForkCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionArchiveCapabilities: marks that the agent offers `session/archive` and
+// SessionArchiveCapabilities marks that the agent offers `session/archive` and
 // `session/unarchive`, filters lists by it and reports it. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1229,7 +1229,7 @@ type SessionArchiveCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionStatusCapabilities: marks that the agent offers `session/status`. No members of its
+// SessionStatusCapabilities marks that the agent offers `session/status`. No members of its
 // own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1241,7 +1241,7 @@ type SessionStatusCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionTitleCapabilities: marks that the agent offers `session/set_title`. No members of its
+// SessionTitleCapabilities marks that the agent offers `session/set_title`. No members of its
 // own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1253,8 +1253,8 @@ type SessionTitleCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentAuthCapabilities: optional sign-in features of an agent. `authMethods` says whether
-// `auth/login` and `auth/logout` work.
+// AgentAuthCapabilities holds optional sign-in features of an agent. `authMethods` says
+// whether `auth/login` and `auth/logout` work.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1267,8 +1267,7 @@ type AgentAuthCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusCapabilities: marks that the agent offers `auth/status`. No members of its own
-// yet.
+// AuthStatusCapabilities marks that the agent offers `auth/status`. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1279,7 +1278,7 @@ type AuthStatusCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProvidersCapabilities: marks that the agent offers `providers/*`. No members of its own yet.
+// ProvidersCapabilities marks that the agent offers `providers/*`. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1306,7 +1305,7 @@ type AuthMethodOther struct {
 	Raw acp.Extra
 }
 
-// EnvVariable: one environment variable for a process to be started.
+// EnvVariable is one environment variable for a process to be started.
 //
 // Part of 5 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1321,8 +1320,9 @@ type EnvVariable struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthMethodTerminal: a way to sign in within a terminal: the client starts the agent program
-// again with these arguments. Exit status 0 means signed in. Never passed to `auth/login`.
+// AuthMethodTerminal is a way to sign in within a terminal: the client starts the agent
+// program again with these arguments. Exit status 0 means signed in. Never passed to
+// `auth/login`.
 // It is the variant "terminal" of AuthMethod.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1345,8 +1345,8 @@ type AuthMethodTerminal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthMethodAgent: a way to sign in that the agent carries out itself once `auth/login` names
-// it.
+// AuthMethodAgent is a way to sign in that the agent carries out itself once `auth/login`
+// names it.
 // It is the variant "agent" of AuthMethod.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -1364,7 +1364,7 @@ type AuthMethodAgent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LoginAuthResponse: the answer to `auth/login`: the user is signed in.
+// LoginAuthResponse is the answer to `auth/login`: the user is signed in.
 //
 // Result of the request auth/login, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
@@ -1375,7 +1375,7 @@ type LoginAuthResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListProvidersResponse: the model providers that can be configured, with what they use now.
+// ListProvidersResponse is the model providers that can be configured, with what they use now.
 //
 // Result of the request providers/list, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1388,7 +1388,7 @@ type ListProvidersResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProviderInfo: one model provider that can be configured.
+// ProviderInfo is one model provider that can be configured.
 //
 // Part of providers/list, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1407,7 +1407,7 @@ type ProviderInfo struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProviderCurrentConfig: where a provider sends its requests now, without secrets.
+// ProviderCurrentConfig says where a provider sends its requests now, without secrets.
 //
 // Part of providers/list, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1422,7 +1422,7 @@ type ProviderCurrentConfig struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetProviderResponse: the answer to `providers/set`: the provider is configured.
+// SetProviderResponse is the answer to `providers/set`: the provider is configured.
 //
 // Result of the request providers/set, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1433,7 +1433,7 @@ type SetProviderResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DisableProviderResponse: the answer to `providers/disable`: the provider is off.
+// DisableProviderResponse is the answer to `providers/disable`: the provider is off.
 //
 // Result of the request providers/disable, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -1444,7 +1444,7 @@ type DisableProviderResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LogoutAuthResponse: the answer to `auth/logout`: the user is signed out.
+// LogoutAuthResponse is the answer to `auth/logout`: the user is signed out.
 //
 // Result of the request auth/logout, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
@@ -1455,7 +1455,7 @@ type LogoutAuthResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusResponse: whether the user is signed in, and as whom.
+// AuthStatusResponse says whether the user is signed in, and as whom.
 //
 // Result of the request auth/status, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1471,8 +1471,8 @@ type AuthStatusResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthAccount: an account the agent has. To show only: neither an identifier nor something to
-// log or pass on.
+// AuthAccount is an account the agent has. To show only: neither an identifier nor something
+// to log or pass on.
 //
 // Part of auth/status and auth/status_update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1493,7 +1493,7 @@ type AuthAccount struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NewSessionResponse: the answer to `session/new`. The session is idle unless a state update
+// NewSessionResponse is the answer to `session/new`. The session is idle unless a state update
 // says otherwise; updates may come even before this answer.
 //
 // Result of the request session/new, agent to client.
@@ -1511,7 +1511,7 @@ type NewSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigOption: one setting of a session, its current value and its possible values.
+// SessionConfigOption is one setting of a session, its current value and its possible values.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1543,7 +1543,7 @@ type SessionConfigOptionOther struct {
 	Raw acp.Extra
 }
 
-// SessionConfigSelectOption: one value a setting can have.
+// SessionConfigSelectOption is one value a setting can have.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1560,7 +1560,7 @@ type SessionConfigSelectOption struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigSelectGroup: values shown together below one label.
+// SessionConfigSelectGroup holds values shown together below one label.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1577,7 +1577,7 @@ type SessionConfigSelectGroup struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigSelect: a setting with one value out of a list.
+// SessionConfigSelect is a setting with one value out of a list.
 // It is the variant "select" of SessionConfigOptionVariant.
 //
 // Part of 5 methods, agent to client.
@@ -1591,7 +1591,7 @@ type SessionConfigSelect struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionConfigBoolean: a setting that is on or off.
+// SessionConfigBoolean is a setting that is on or off.
 // It is the variant "boolean" of SessionConfigOptionVariant.
 //
 // Part of 5 methods, agent to client.
@@ -1631,7 +1631,7 @@ type AvailableCommandInputOther struct {
 	Raw acp.Extra
 }
 
-// TextCommandInput: free text after the name of a command.
+// TextCommandInput is free text after the name of a command.
 // It is the variant "text" of AvailableCommandInput.
 //
 // Part of session/fork, session/new, session/resume and session/update, agent to client.
@@ -1645,7 +1645,7 @@ type TextCommandInput struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Command: a slash command that the user can put at the start of a prompt.
+// Command is a slash command that the user can put at the start of a prompt.
 // It is the variant "command" of AvailableCommand.
 //
 // Part of session/fork, session/new, session/resume and session/update, agent to client.
@@ -1663,7 +1663,7 @@ type Command struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListSessionsResponse: one page of known sessions.
+// ListSessionsResponse is one page of known sessions.
 //
 // Result of the request session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
@@ -1678,7 +1678,7 @@ type ListSessionsResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfo: one known session as `session/list` reports it.
+// SessionInfo is one known session as `session/list` reports it.
 //
 // Part of session/list, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
@@ -1700,7 +1700,7 @@ type SessionInfo struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DeleteSessionResponse: the answer to `session/delete`: the session is no longer listed.
+// DeleteSessionResponse is the answer to `session/delete`: the session is no longer listed.
 //
 // Result of the request session/delete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-delete
@@ -1711,7 +1711,7 @@ type DeleteSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ForkSessionResponse: the answer to `session/fork`: the id of the copy and its settings.
+// ForkSessionResponse is the answer to `session/fork`: the id of the copy and its settings.
 //
 // Result of the request session/fork, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
@@ -1728,8 +1728,8 @@ type ForkSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ArchiveSessionResponse: the answer to `session/archive`: the session is archived, also if it
-// was before.
+// ArchiveSessionResponse is the answer to `session/archive`: the session is archived, also if
+// it was before.
 //
 // Result of the request session/archive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
@@ -1740,7 +1740,7 @@ type ArchiveSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UnarchiveSessionResponse: the answer to `session/unarchive`: the session is no longer
+// UnarchiveSessionResponse is the answer to `session/unarchive`: the session is no longer
 // archived, also if it was not before.
 //
 // Result of the request session/unarchive, agent to client.
@@ -1752,7 +1752,7 @@ type UnarchiveSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionStatusResponse: where a session is at the moment; that may change before the next
+// SessionStatusResponse says where a session is at the moment; that may change before the next
 // request.
 //
 // Result of the request session/status, agent to client.
@@ -1793,7 +1793,7 @@ type BackgroundWorkOther struct {
 	Raw acp.Extra
 }
 
-// BackgroundTerminal: a terminal that works in the background.
+// BackgroundTerminal is a terminal that works in the background.
 // It is the variant "terminal" of BackgroundWork.
 //
 // Part of session/status and session/update, agent to client.
@@ -1807,7 +1807,7 @@ type BackgroundTerminal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BackgroundToolCall: a tool call that works in the background.
+// BackgroundToolCall is a tool call that works in the background.
 // It is the variant "tool_call" of BackgroundWork.
 //
 // Part of session/status and session/update, agent to client.
@@ -1821,7 +1821,7 @@ type BackgroundToolCall struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// BackgroundSubagent: a child session that works in the background.
+// BackgroundSubagent is a child session that works in the background.
 // It is the variant "subagent" of BackgroundWork.
 //
 // Part of session/status and session/update, agent to client.
@@ -1835,7 +1835,7 @@ type BackgroundSubagent struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// RunningStateUpdate: the session is at work.
+// RunningStateUpdate is the session is at work.
 // It is the variant "running" of StateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -1849,8 +1849,8 @@ type RunningStateUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UnsupportedProtocolVersionErrorData: detail of error -32022: which protocol versions do
-// work.
+// UnsupportedProtocolVersionErrorData is the detail of error -32022: which protocol versions
+// do work.
 // It is the variant UnsupportedProtocolVersion of ErrorData.
 //
 // Part of session/status and session/update, agent to client.
@@ -1866,8 +1866,8 @@ type UnsupportedProtocolVersionErrorData struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionNotFoundErrorData: detail of error -32002: which session was asked for although it is
-// unknown or closed.
+// SessionNotFoundErrorData is the detail of error -32002: which session was asked for although
+// it is unknown or closed.
 // It is the variant SessionNotFound of ErrorData.
 //
 // Part of session/status and session/update, agent to client.
@@ -1881,7 +1881,7 @@ type SessionNotFoundErrorData struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ErrorStopReason: the failure that ended foreground work.
+// ErrorStopReason is the failure that ended foreground work.
 // It is the variant "error" of IdleStateUpdateVariant.
 //
 // Part of session/status and session/update, agent to client.
@@ -1893,7 +1893,7 @@ type ErrorStopReason struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Usage: tokens used by the piece of work that ended, not by the whole session.
+// Usage holds tokens used by the piece of work that ended, not by the whole session.
 //
 // Part of session/status and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1916,8 +1916,8 @@ type Usage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdate: nothing runs in the foreground. With a stop reason it ends a piece of work;
-// a repeated report does not end another one.
+// IdleStateUpdate says that nothing runs in the foreground. With a stop reason it ends a piece
+// of work; a repeated report does not end another one.
 // It is the variant "idle" of StateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -1934,7 +1934,8 @@ type IdleStateUpdate struct {
 	Variant IdleStateUpdateVariant
 }
 
-// IdleStateUpdateEndTurn: the agent finished by itself, or ran a command that needs no model.
+// IdleStateUpdateEndTurn is the agent finished by itself, or ran a command that needs no
+// model.
 // It is the variant "end_turn" of IdleStateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -1944,7 +1945,7 @@ type IdleStateUpdateEndTurn struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateMaxTokens: the model ran into its token limit.
+// IdleStateUpdateMaxTokens is the model ran into its token limit.
 // It is the variant "max_tokens" of IdleStateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -1954,7 +1955,7 @@ type IdleStateUpdateMaxTokens struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateMaxTurnRequests: the agent made as many model requests as it may.
+// IdleStateUpdateMaxTurnRequests is the agent made as many model requests as it may.
 // It is the variant "max_turn_requests" of IdleStateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -1964,7 +1965,7 @@ type IdleStateUpdateMaxTurnRequests struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateRefusal: the agent declined to go on.
+// IdleStateUpdateRefusal is the agent declined to go on.
 // It is the variant "refusal" of IdleStateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -1974,7 +1975,7 @@ type IdleStateUpdateRefusal struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateCancelled: the user or the client stopped the work. The agent reports this
+// IdleStateUpdateCancelled is the user or the client stopped the work. The agent reports this
 // even if stopping made the work fail.
 // It is the variant "cancelled" of IdleStateUpdate.
 //
@@ -1985,7 +1986,7 @@ type IdleStateUpdateCancelled struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// IdleStateUpdateNone: the agent gives no reason.
+// IdleStateUpdateNone is the agent gives no reason.
 // It is the variant none of IdleStateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -2007,8 +2008,8 @@ type IdleStateUpdateOther struct {
 	Raw acp.Extra
 }
 
-// RequiresActionStateUpdate: all foreground work waits for the user. The agent reports running
-// or idle once that is over.
+// RequiresActionStateUpdate says that all foreground work waits for the user. The agent
+// reports running or idle once that is over.
 // It is the variant "requires_action" of StateUpdate.
 //
 // Part of session/status and session/update, agent to client.
@@ -2022,7 +2023,7 @@ type RequiresActionStateUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UnknownStateUpdate: the agent cannot tell what the session is doing. It ends and cancels
+// UnknownStateUpdate is the agent cannot tell what the session is doing. It ends and cancels
 // nothing; a later report replaces it.
 // It is the variant "unknown" of StateUpdate.
 //
@@ -2037,7 +2038,7 @@ type UnknownStateUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionTitleResponse: the answer to `session/set_title`: the title is stored.
+// SetSessionTitleResponse is the answer to `session/set_title`: the title is stored.
 //
 // Result of the request session/set_title, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -2050,8 +2051,8 @@ type SetSessionTitleResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ResumeSessionResponse: the answer to `session/resume`. It comes after any replay and after a
-// state update that says what the session is doing.
+// ResumeSessionResponse is the answer to `session/resume`. It comes after any replay and after
+// a state update that says what the session is doing.
 //
 // Result of the request session/resume, agent to client.
 // Spec:
@@ -2067,7 +2068,7 @@ type ResumeSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CloseSessionResponse: the answer to `session/close`: the session is no longer active.
+// CloseSessionResponse is the answer to `session/close`: the session is no longer active.
 //
 // Result of the request session/close, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
@@ -2078,7 +2079,7 @@ type CloseSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelToolCallResponse: the answer to `tool_call/cancel`: the agent has begun to stop the
+// CancelToolCallResponse is the answer to `tool_call/cancel`: the agent has begun to stop the
 // call. A tool call update follows when it has ended.
 //
 // Result of the request tool_call/cancel, agent to client.
@@ -2090,7 +2091,7 @@ type CancelToolCallResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelTerminalResponse: the answer to `terminal/cancel`: the agent has begun to stop the
+// CancelTerminalResponse is the answer to `terminal/cancel`: the agent has begun to stop the
 // command. A terminal update with an exit status follows when it has ended.
 //
 // Result of the request terminal/cancel, agent to client.
@@ -2102,8 +2103,8 @@ type CancelTerminalResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionConfigOptionResponse: the answer to `session/set_config_option`: all settings, as
-// one change may alter others.
+// SetSessionConfigOptionResponse is the answer to `session/set_config_option`: all settings,
+// as one change may alter others.
 //
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
@@ -2116,8 +2117,8 @@ type SetSessionConfigOptionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptResponse: the answer to `session/prompt`: the message is part of the conversation. It
-// says nothing about the work, which may not even have begun.
+// PromptResponse is the answer to `session/prompt`: the message is part of the conversation.
+// It says nothing about the work, which may not even have begun.
 //
 // Result of the request session/prompt, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#2-prompt-accepted
@@ -2130,7 +2131,7 @@ type PromptResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ExtResponse: result of an extension request, any JSON.
+// ExtResponse is the result of an extension request, any JSON.
 //
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ExtResponse struct {
@@ -2138,8 +2139,8 @@ type ExtResponse struct {
 	Raw json.RawMessage
 }
 
-// UpdateSessionNotification: one update of a session, sent by the agent at any time while the
-// session exists.
+// UpdateSessionNotification is one update of a session, sent by the agent at any time while
+// the session exists.
 //
 // Params of the notification session/update, agent to client.
 // Spec:
@@ -2172,7 +2173,7 @@ type SessionUpdateOther struct {
 	Raw acp.Extra
 }
 
-// ContentChunk: one piece of a message that arrives bit by bit.
+// ContentChunk is one piece of a message that arrives bit by bit.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -2187,7 +2188,7 @@ type ContentChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UserMessage: a message of the user, new or changed. An unknown id creates it; later chunks
+// UserMessage is a message of the user, new or changed. An unknown id creates it; later chunks
 // append to it.
 // It is the variant "user_message" of SessionUpdate.
 //
@@ -2204,8 +2205,8 @@ type UserMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentMessage: a message of the agent, new or changed. An unknown id creates it; later chunks
-// append to it.
+// AgentMessage is a message of the agent, new or changed. An unknown id creates it; later
+// chunks append to it.
 // It is the variant "agent_message" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2221,8 +2222,8 @@ type AgentMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentThought: reasoning of the agent, new or changed. An unknown id creates it; later chunks
-// append to it.
+// AgentThought is reasoning of the agent, new or changed. An unknown id creates it; later
+// chunks append to it.
 // It is the variant "agent_thought" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2238,8 +2239,8 @@ type AgentThought struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ToolCallContentChunk: one more item of what a tool call produced. To replace what is there,
-// the agent sends an update instead.
+// ToolCallContentChunk is one more item of what a tool call produced. To replace what is
+// there, the agent sends an update instead.
 // It is the variant "tool_call_content_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2255,7 +2256,7 @@ type ToolCallContentChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalOutput: the whole output of a terminal.
+// TerminalOutput is the whole output of a terminal.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -2273,7 +2274,7 @@ func (v *TerminalOutput) Bytes() ([]byte, error) {
 	return base64.StdEncoding.DecodeString(v.Data)
 }
 
-// TerminalExitStatus: how a command ended. It has ended even if no member is present.
+// TerminalExitStatus says how a command ended. It has ended even if no member is present.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -2288,7 +2289,7 @@ type TerminalExitStatus struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalSize: the size of a terminal in character cells.
+// TerminalSize is the size of a terminal in character cells.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -2303,7 +2304,7 @@ type TerminalSize struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalCapabilities: what the client may do to a terminal now. Something malformed allows
+// TerminalCapabilities is what the client may do to a terminal now. Something malformed allows
 // nothing.
 //
 // Part of session/update, agent to client.
@@ -2317,7 +2318,7 @@ type TerminalCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalCancelCapabilities: marks that a terminal can be cancelled. No members of its own
+// TerminalCancelCapabilities marks that a terminal can be cancelled. No members of its own
 // yet.
 //
 // Part of session/update, agent to client.
@@ -2329,7 +2330,7 @@ type TerminalCancelCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalUpdate: a terminal of the agent, new or changed. An unknown id creates it. Absent
+// TerminalUpdate is a terminal of the agent, new or changed. An unknown id creates it. Absent
 // members stay as they are, null clears them.
 // It is the variant "terminal_update" of SessionUpdate.
 //
@@ -2357,7 +2358,7 @@ type TerminalUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalOutputChunk: more output of a terminal.
+// TerminalOutputChunk holds more output of a terminal.
 // It is the variant "terminal_output_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2393,7 +2394,7 @@ type PlanUpdateContentOther struct {
 	Raw acp.Extra
 }
 
-// PlanEntry: one step of a plan.
+// PlanEntry is one step of a plan.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/agent-plan#plan-entries
@@ -2410,7 +2411,7 @@ type PlanEntry struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanItems: a plan as a list of steps.
+// PlanItems is a plan as a list of steps.
 // It is the variant "items" of PlanUpdateContent.
 //
 // Part of session/update, agent to client.
@@ -2426,7 +2427,7 @@ type PlanItems struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanFile: a plan that is kept in a file.
+// PlanFile is a plan that is kept in a file.
 // It is the variant "file" of PlanUpdateContent.
 //
 // Part of session/update, agent to client.
@@ -2442,7 +2443,7 @@ type PlanFile struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanMarkdown: a plan as Markdown text.
+// PlanMarkdown is a plan as Markdown text.
 // It is the variant "markdown" of PlanUpdateContent.
 //
 // Part of session/update, agent to client.
@@ -2458,7 +2459,7 @@ type PlanMarkdown struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanUpdate: new content of a named plan. An unknown name creates the plan.
+// PlanUpdate holds new content of a named plan. An unknown name creates the plan.
 // It is the variant "plan_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2472,7 +2473,7 @@ type PlanUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PlanRemoved: report that a named plan is gone.
+// PlanRemoved reports that a named plan is gone.
 // It is the variant "plan_removed" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2486,7 +2487,7 @@ type PlanRemoved struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AvailableCommandsUpdate: report of the slash commands on offer.
+// AvailableCommandsUpdate reports the slash commands on offer.
 // It is the variant "available_commands_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2500,7 +2501,7 @@ type AvailableCommandsUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ConfigOptionUpdate: report that settings of the session changed.
+// ConfigOptionUpdate reports that settings of the session changed.
 // It is the variant "config_option_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2514,7 +2515,7 @@ type ConfigOptionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfoUpdate: a change of facts about the session. What is absent stays as it is.
+// SessionInfoUpdate is a change of facts about the session. What is absent stays as it is.
 // It is the variant "session_info_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2530,7 +2531,7 @@ type SessionInfoUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Cost: what a session cost since it began.
+// Cost is what a session cost since it began.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -2545,7 +2546,7 @@ type Cost struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UsageUpdate: how full the context window is and what the session cost so far.
+// UsageUpdate says how full the context window is and what the session cost so far.
 // It is the variant "usage_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2563,7 +2564,7 @@ type UsageUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Notice: a short message for the user, shown once and not kept in history. The agent cannot
+// Notice is a short message for the user, shown once and not kept in history. The agent cannot
 // rely on anybody seeing it.
 // It is the variant "notice" of SessionUpdate.
 //
@@ -2582,8 +2583,8 @@ type Notice struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompactionUpdate: the state of a context compaction. The first update for an id places it in
-// the conversation, later ones change it there.
+// CompactionUpdate is the state of a context compaction. The first update for an id places it
+// in the conversation, later ones change it there.
 // It is the variant "compaction_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2603,8 +2604,8 @@ type CompactionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompactionSummaryChunk: one piece of a compaction's summary. An unknown id begins a running
-// compaction.
+// CompactionSummaryChunk is one piece of a compaction's summary. An unknown id begins a
+// running compaction.
 // It is the variant "compaction_summary_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2620,7 +2621,7 @@ type CompactionSummaryChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SubagentSessionCapabilities: what a client may do to a child session. Being able to do so
+// SubagentSessionCapabilities is what a client may do to a child session. Being able to do so
 // with other sessions does not count.
 //
 // Part of session/update, agent to client.
@@ -2634,7 +2635,7 @@ type SubagentSessionCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionCancelCapabilities: marks that the work of a child session may be cancelled; the
+// SessionCancelCapabilities marks that the work of a child session may be cancelled; the
 // session continues. No members of its own yet.
 //
 // Part of session/update, agent to client.
@@ -2646,8 +2647,9 @@ type SessionCancelCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SubagentUpdate: facts about a child session, sent in its parent. The first one announces the
-// child, before any other message about it. Absent members stay as they are, null clears.
+// SubagentUpdate holds facts about a child session, sent in its parent. The first one
+// announces the child, before any other message about it. Absent members stay as they are,
+// null clears.
 // It is the variant "subagent_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2676,7 +2678,7 @@ type SubagentUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionMessage: a message between sessions, as one of them sees it. Absent members stay as
+// SessionMessage is a message between sessions, as one of them sees it. Absent members stay as
 // they are, null clears.
 // It is the variant "session_message" of SessionUpdate.
 //
@@ -2702,7 +2704,7 @@ type SessionMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionMessageChunk: one piece of a message between sessions. `session_message` names the
+// SessionMessageChunk is one piece of a message between sessions. `session_message` names the
 // sender, before or after.
 // It is the variant "session_message_chunk" of SessionUpdate.
 //
@@ -2719,8 +2721,8 @@ type SessionMessageChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CompleteElicitationNotification: a notice that the user is done with a web page. It gets no
-// answer.
+// CompleteElicitationNotification is a notice that the user is done with a web page. It gets
+// no answer.
 //
 // Params of the notification elicitation/complete, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -2733,7 +2735,7 @@ type CompleteElicitationNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusUpdateNotification: report that the sign-in state changed, with the members of an
+// AuthStatusUpdateNotification reports that the sign-in state changed, with the members of an
 // `auth/status` answer. The agent may send it once the connection is initialized.
 //
 // Params of the notification auth/status_update, agent to client.
@@ -2750,8 +2752,8 @@ type AuthStatusUpdateNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ExtNotification: parameters of an extension notification, any JSON. The method name starts
-// with `_`; a receiver that does not know it ignores it.
+// ExtNotification holds parameters of an extension notification, any JSON. The method name
+// starts with `_`; a receiver that does not know it ignores it.
 //
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type ExtNotification struct {
@@ -2759,7 +2761,7 @@ type ExtNotification struct {
 	Raw json.RawMessage
 }
 
-// InitializeRequest: the first request on a connection: the client names the newest protocol
+// InitializeRequest is the first request on a connection: the client names the newest protocol
 // version it speaks and what it can do.
 //
 // Params of the request initialize, client to agent.
@@ -2777,7 +2779,7 @@ type InitializeRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ClientCapabilities: what a client lets the agent ask for.
+// ClientCapabilities is what a client lets the agent ask for.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization#client-capabilities
@@ -2792,8 +2794,8 @@ type ClientCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ClientAuthCapabilities: kinds of sign-in a client can carry out. They need its help, so the
-// agent offers only those named here.
+// ClientAuthCapabilities holds kinds of sign-in a client can carry out. They need its help, so
+// the agent offers only those named here.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -2807,7 +2809,7 @@ type ClientAuthCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// TerminalAuthCapabilities: marks that the client can start the agent program again in an
+// TerminalAuthCapabilities marks that the client can start the agent program again in an
 // interactive terminal. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -2819,8 +2821,8 @@ type TerminalAuthCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationCapabilities: ways in which a client can ask the user for input on behalf of the
-// agent.
+// ElicitationCapabilities holds ways in which a client can ask the user for input on behalf of
+// the agent.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -2835,8 +2837,7 @@ type ElicitationCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationFormCapabilities: marks that the client can show forms. No members of its own
-// yet.
+// ElicitationFormCapabilities marks that the client can show forms. No members of its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -2847,7 +2848,7 @@ type ElicitationFormCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ElicitationURLCapabilities: marks that the client can send the user to a URL. No members of
+// ElicitationURLCapabilities marks that the client can send the user to a URL. No members of
 // its own yet.
 //
 // Part of initialize and proxy/initialize, in both directions.
@@ -2859,7 +2860,7 @@ type ElicitationURLCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LoginAuthRequest: a request to sign the user in by one of the offered methods.
+// LoginAuthRequest is a request to sign the user in by one of the offered methods.
 //
 // Params of the request auth/login, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
@@ -2872,7 +2873,7 @@ type LoginAuthRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListProvidersRequest: a request for the model providers that can be configured.
+// ListProvidersRequest is a request for the model providers that can be configured.
 //
 // Params of the request providers/list, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -2883,8 +2884,8 @@ type ListProvidersRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetProviderRequest: a request to configure a model provider. It replaces everything that was
-// set for it.
+// SetProviderRequest is a request to configure a model provider. It replaces everything that
+// was set for it.
 //
 // Params of the request providers/set, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -2903,8 +2904,8 @@ type SetProviderRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DisableProviderRequest: a request to switch a model provider off. Required providers cannot
-// be.
+// DisableProviderRequest is a request to switch a model provider off. Required providers
+// cannot be.
 //
 // Params of the request providers/disable, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -2917,7 +2918,7 @@ type DisableProviderRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// LogoutAuthRequest: a request to sign the user out.
+// LogoutAuthRequest is a request to sign the user out.
 //
 // Params of the request auth/logout, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/authentication
@@ -2928,7 +2929,7 @@ type LogoutAuthRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusRequest: a request to tell whether the user is signed in. It changes nothing and
+// AuthStatusRequest is a request to tell whether the user is signed in. It changes nothing and
 // never fails for lack of sign-in.
 //
 // Params of the request auth/status, client to agent.
@@ -2940,7 +2941,7 @@ type AuthStatusRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// NewSessionRequest: a request to start a conversation in a directory.
+// NewSessionRequest is a request to start a conversation in a directory.
 //
 // Params of the request session/new, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/session-setup#creating-a-session
@@ -2972,7 +2973,7 @@ type MCPServerOther struct {
 	Raw acp.Extra
 }
 
-// HTTPHeader: one HTTP header to send to an MCP server.
+// HTTPHeader is one HTTP header to send to an MCP server.
 //
 // Part of session/fork, session/new and session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -2987,7 +2988,7 @@ type HTTPHeader struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerHTTP: an MCP server reached over HTTP.
+// MCPServerHTTP is an MCP server reached over HTTP.
 // It is the variant "http" of MCPServer.
 //
 // Part of session/fork, session/new and session/resume, client to agent.
@@ -3006,7 +3007,7 @@ type MCPServerHTTP struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerACP: an MCP server that lives in an ACP component; its messages travel as
+// MCPServerACP is an MCP server that lives in an ACP component; its messages travel as
 // `mcp/message`.
 // It is the variant "acp" of MCPServer.
 //
@@ -3023,7 +3024,7 @@ type MCPServerACP struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPServerStdio: an MCP server that the agent starts as a child process.
+// MCPServerStdio is an MCP server that the agent starts as a child process.
 // It is the variant "stdio" of MCPServer.
 //
 // Part of session/fork, session/new and session/resume, client to agent.
@@ -3043,7 +3044,7 @@ type MCPServerStdio struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SystemPrompt: instructions for the model from the client. An agent that cannot follow them
+// SystemPrompt is instructions for the model from the client. An agent that cannot follow them
 // fails the session request.
 //
 // Part of session/fork, session/new and session/resume, client to agent.
@@ -3059,7 +3060,7 @@ type SystemPrompt struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ListSessionsRequest: a request for the sessions the agent knows, page by page.
+// ListSessionsRequest is a request for the sessions the agent knows, page by page.
 //
 // Params of the request session/list, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
@@ -3076,7 +3077,7 @@ type ListSessionsRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// DeleteSessionRequest: a request to remove a session from the list. Needs the `delete`
+// DeleteSessionRequest is a request to remove a session from the list. Needs the `delete`
 // session capability.
 //
 // Params of the request session/delete, client to agent.
@@ -3094,7 +3095,7 @@ func (v *DeleteSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ForkSessionRequest: a request to copy a session into a new one that goes its own way from
+// ForkSessionRequest is a request to copy a session into a new one that goes its own way from
 // here. Needs the `fork` session capability.
 //
 // Params of the request session/fork, client to agent.
@@ -3122,8 +3123,8 @@ func (v *ForkSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ArchiveSessionRequest: a request to hide a session from plain lists. An active one is closed
-// first; history is kept. Needs the `archive` session capability.
+// ArchiveSessionRequest is a request to hide a session from plain lists. An active one is
+// closed first; history is kept. Needs the `archive` session capability.
 //
 // Params of the request session/archive, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
@@ -3140,7 +3141,7 @@ func (v *ArchiveSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// UnarchiveSessionRequest: a request to list a session again. It is not reopened. Needs the
+// UnarchiveSessionRequest is a request to list a session again. It is not reopened. Needs the
 // `archive` session capability.
 //
 // Params of the request session/unarchive, client to agent.
@@ -3158,8 +3159,8 @@ func (v *UnarchiveSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SessionStatusRequest: a request to tell whether a session is in memory, without touching it.
-// Needs the `status` session capability.
+// SessionStatusRequest is a request to tell whether a session is in memory, without touching
+// it. Needs the `status` session capability.
 //
 // Params of the request session/status, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-status
@@ -3176,8 +3177,8 @@ func (v *SessionStatusRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionTitleRequest: a request to give a session a title of the user's choice; the agent
-// then stops making up its own. Needs the `title` session capability.
+// SetSessionTitleRequest is a request to give a session a title of the user's choice; the
+// agent then stops making up its own. Needs the `title` session capability.
 //
 // Params of the request session/set_title, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -3197,7 +3198,7 @@ func (v *SetSessionTitleRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ResumeSessionRequest: a request to reopen a session, with or without a replay of its
+// ResumeSessionRequest is a request to reopen a session, with or without a replay of its
 // history.
 //
 // Params of the request session/resume, client to agent.
@@ -3241,7 +3242,7 @@ type ReplayFromOther struct {
 	Raw acp.Extra
 }
 
-// ReplayFromStart: the beginning of the history the agent has kept.
+// ReplayFromStart is the beginning of the history the agent has kept.
 // It is the variant "start" of ReplayFrom.
 //
 // Part of session/resume, client to agent.
@@ -3253,7 +3254,7 @@ type ReplayFromStart struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CloseSessionRequest: a request to end an active session with all its work, background work
+// CloseSessionRequest is a request to end an active session with all its work, background work
 // included. Prompts not yet accepted fail with -32800; nothing more is sent about the session.
 //
 // Params of the request session/close, client to agent.
@@ -3271,8 +3272,8 @@ func (v *CloseSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// CancelToolCallRequest: a request to cancel one tool call that allows it. If it does not, or
-// is unknown or over, the agent answers with error -32602.
+// CancelToolCallRequest is a request to cancel one tool call that allows it. If it does not,
+// or is unknown or over, the agent answers with error -32602.
 //
 // Params of the request tool_call/cancel, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#cancelling-tool-calls
@@ -3291,7 +3292,7 @@ func (v *CancelToolCallRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// CancelTerminalRequest: a request to stop the command of one terminal that allows it. If it
+// CancelTerminalRequest is a request to stop the command of one terminal that allows it. If it
 // does not, or is unknown or over, the agent answers with error -32602.
 //
 // Params of the request terminal/cancel, client to agent.
@@ -3311,7 +3312,7 @@ func (v *CancelTerminalRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionConfigOptionRequest: a request to change one setting of a session.
+// SetSessionConfigOptionRequest is a request to change one setting of a session.
 //
 // Params of the request session/set_config_option, client to agent.
 // Spec:
@@ -3331,7 +3332,7 @@ func (v *SetSessionConfigOptionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SetSessionConfigOptionRequestID: chooses a value by its name in `value`.
+// SetSessionConfigOptionRequestID chooses a value by its name in `value`.
 // It is the variant "id" of SetSessionConfigOptionRequest.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -3344,7 +3345,7 @@ type SetSessionConfigOptionRequestID struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SetSessionConfigOptionRequestBoolean: switches an on/off setting; `value` is true or false.
+// SetSessionConfigOptionRequestBoolean switches an on/off setting; `value` is true or false.
 // It is the variant "boolean" of SetSessionConfigOptionRequest.
 //
 // Params of the request session/set_config_option, client to agent.
@@ -3372,8 +3373,8 @@ type SetSessionConfigOptionRequestOther struct {
 	Raw acp.Extra
 }
 
-// PromptRequest: a request to add a message of the user to the conversation and to work on it.
-// The work itself is reported by state updates.
+// PromptRequest is a request to add a message of the user to the conversation and to work on
+// it. The work itself is reported by state updates.
 //
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#1-user-message
@@ -3393,7 +3394,7 @@ func (v *PromptRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// RequestPermissionResponse: the answer to a permission request.
+// RequestPermissionResponse is the answer to a permission request.
 //
 // Result of the request session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -3418,7 +3419,7 @@ type RequestPermissionOutcomeOther struct {
 	Raw acp.Extra
 }
 
-// CancelledPermissionOutcome: no option was chosen, so the agent must not go ahead.
+// CancelledPermissionOutcome says that no option was chosen, so the agent must not go ahead.
 // It is the variant "cancelled" of RequestPermissionOutcome.
 //
 // Part of session/request_permission, client to agent.
@@ -3430,7 +3431,7 @@ type CancelledPermissionOutcome struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SelectedPermissionOutcome: the option the user chose.
+// SelectedPermissionOutcome is the option the user chose.
 // It is the variant "selected" of RequestPermissionOutcome.
 //
 // Part of session/request_permission, client to agent.
@@ -3444,7 +3445,7 @@ type SelectedPermissionOutcome struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateElicitationResponse: the answer to a request for input.
+// CreateElicitationResponse is the answer to a request for input.
 //
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -3456,7 +3457,7 @@ type CreateElicitationResponse struct {
 	Variant CreateElicitationResponseVariant
 }
 
-// CreateElicitationResponseDecline: the user said no.
+// CreateElicitationResponseDecline is the user said no.
 // It is the variant "decline" of CreateElicitationResponse.
 //
 // Result of the request elicitation/create, client to agent.
@@ -3466,7 +3467,7 @@ type CreateElicitationResponseDecline struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CreateElicitationResponseCancel: the user closed the question without an answer.
+// CreateElicitationResponseCancel is the user closed the question without an answer.
 // It is the variant "cancel" of CreateElicitationResponse.
 //
 // Result of the request elicitation/create, client to agent.
@@ -3488,7 +3489,7 @@ type CreateElicitationResponseOther struct {
 	Raw acp.Extra
 }
 
-// ElicitationAcceptAction: the user's agreement, with what was filled in.
+// ElicitationAcceptAction is the user's agreement, with what was filled in.
 // It is the variant "accept" of CreateElicitationResponseVariant.
 //
 // Part of elicitation/create, client to agent.
@@ -3501,7 +3502,7 @@ type ElicitationAcceptAction struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MessageMCPResponseResult: the MCP request succeeded; `result` is required and may be null.
+// MessageMCPResponseResult is the MCP request succeeded; `result` is required and may be null.
 // It wins if both are present.
 // It is the variant Result of MessageMCPResponse.
 //
@@ -3516,7 +3517,7 @@ type MessageMCPResponseResult struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MessageMCPResponseError: the MCP request failed; `error` says why.
+// MessageMCPResponseError is the MCP request failed; `error` says why.
 // It is the variant Error of MessageMCPResponse.
 //
 // Result of the request mcp/message, client to agent.
@@ -3530,7 +3531,7 @@ type MessageMCPResponseError struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// MCPError: the error of an MCP request. It is not an ACP error.
+// MCPError is the error of an MCP request. It is not an ACP error.
 //
 // Part of mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
@@ -3545,7 +3546,7 @@ type MCPError struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelSessionNotification: a notice to stop what the session does in the foreground, and
+// CancelSessionNotification is a notice to stop what the session does in the foreground, and
 // prompts that still wait. Background work continues.
 //
 // Params of the notification session/cancel, client to agent.
@@ -3563,8 +3564,8 @@ func (v *CancelSessionNotification) Session() string {
 	return string(v.SessionID)
 }
 
-// MessageMCPNotification: an MCP notification that belongs to an open MCP request, sent by the
-// component that provides the server.
+// MessageMCPNotification is an MCP notification that belongs to an open MCP request, sent by
+// the component that provides the server.
 //
 // Params of the notification mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
@@ -3583,8 +3584,8 @@ type MessageMCPNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// CancelRequestNotification: a notice that the sender no longer wants the answer to a request.
-// The receiver still answers: a result, or error -32800.
+// CancelRequestNotification is a notice that the sender no longer wants the answer to a
+// request. The receiver still answers: a result, or error -32800.
 //
 // Params of the notification $/cancel_request, either side to the other.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/cancellation
@@ -3597,7 +3598,7 @@ type CancelRequestNotification struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProxySuccessorRequest: a request wrapped for the next component of a proxy chain, or one
+// ProxySuccessorRequest is a request wrapped for the next component of a proxy chain, or one
 // that comes back from it. Result or error are passed on unchanged; to cancel, name the outer
 // id.
 //
@@ -3615,7 +3616,7 @@ type ProxySuccessorRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ProxySuccessorResponse: the result of the wrapped request, any JSON, unchanged.
+// ProxySuccessorResponse is the result of the wrapped request, any JSON, unchanged.
 //
 // Result of the request proxy/successor, proxy to client.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains
@@ -3624,8 +3625,8 @@ type ProxySuccessorResponse struct {
 	Raw json.RawMessage
 }
 
-// ProxySuccessorNotification: a notification wrapped for the next component of a proxy chain,
-// or one that comes back from it.
+// ProxySuccessorNotification is a notification wrapped for the next component of a proxy
+// chain, or one that comes back from it.
 //
 // Params of the notification proxy/successor, client to proxy.
 // Spec: https://agentclientprotocol.com/rfds/proxy-chains

@@ -4,7 +4,7 @@ package unstable
 
 import "encoding/json"
 
-// RequestPermissionSubject: what a permission request is about.
+// RequestPermissionSubject is what a permission request is about.
 //
 // It is one of:
 //   - *ToolCallPermissionSubject, type "tool_call"
@@ -18,7 +18,7 @@ type RequestPermissionSubject interface {
 	appendMembers(b []byte) []byte
 }
 
-// ToolCallContent: something a tool call produced.
+// ToolCallContent is something a tool call produced.
 //
 // It is one of:
 //   - *Content, type "content"
@@ -33,7 +33,7 @@ type ToolCallContent interface {
 	appendMembers(b []byte) []byte
 }
 
-// ContentBlock: one piece of content in a prompt, an answer or a tool result. The shape is
+// ContentBlock is one piece of content in a prompt, an answer or a tool result. The shape is
 // that of MCP.
 //
 // It is one of:
@@ -51,7 +51,7 @@ type ContentBlock interface {
 	appendMembers(b []byte) []byte
 }
 
-// EmbeddedResourceResource: the contents of an embedded resource, as text or as bytes.
+// EmbeddedResourceResource is the contents of an embedded resource, as text or as bytes.
 //
 // It is one of:
 //   - *TextResourceContents
@@ -81,7 +81,7 @@ type DiffChangeVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// DiffChangeAdd: the file is new.
+// DiffChangeAdd is the file is new.
 // It is the variant "add" of DiffChangeVariant.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -92,7 +92,7 @@ func (v *DiffChangeAdd) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
-// DiffChangeDelete: the file is gone.
+// DiffChangeDelete is the file is gone.
 // It is the variant "delete" of DiffChangeVariant.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -103,7 +103,7 @@ func (v *DiffChangeDelete) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
-// DiffChangeModify: the contents differ.
+// DiffChangeModify is the contents differ.
 // It is the variant "modify" of DiffChangeVariant.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -114,7 +114,7 @@ func (v *DiffChangeModify) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
-// DiffChangeMove: the file has another name or place.
+// DiffChangeMove is the file has another name or place.
 // It is the variant "move" of DiffChangeVariant.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -125,7 +125,7 @@ func (v *DiffChangeMove) appendMembers(b []byte) []byte {
 	return (*DiffPathPairChange)(v).appendMembers(b)
 }
 
-// DiffChangeCopy: the file is a copy of another one.
+// DiffChangeCopy is the file is a copy of another one.
 // It is the variant "copy" of DiffChangeVariant.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -165,7 +165,7 @@ type CreateElicitationRequestOtherVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// ElicitationPropertySchema: one field of a form, by its JSON Schema type.
+// ElicitationPropertySchema is one field of a form, by its JSON Schema type.
 //
 // It is one of:
 //   - *StringPropertySchema, type "string"
@@ -182,7 +182,7 @@ type ElicitationPropertySchema interface {
 	appendMembers(b []byte) []byte
 }
 
-// MultiSelectItems: the values of a field with many choices.
+// MultiSelectItems is the values of a field with many choices.
 //
 // It is one of:
 //   - *StringMultiSelectItems, type "string"
@@ -222,7 +222,7 @@ type ElicitationURLModeVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// AuthMethod: one way to sign in.
+// AuthMethod is one way to sign in.
 //
 // It is one of:
 //   - *AuthMethodTerminal, type "terminal"
@@ -250,7 +250,7 @@ type SessionConfigOptionVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// SessionConfigSelectOptions: the values of a setting: all plain or all in groups.
+// SessionConfigSelectOptions is the values of a setting: all plain or all in groups.
 //
 // It is one of:
 //   - SessionConfigSelectOptionsUngrouped
@@ -263,21 +263,21 @@ type SessionConfigSelectOptions interface {
 	appendValue(b []byte) []byte
 }
 
-// SessionConfigSelectOptionsUngrouped: a plain list of values.
+// SessionConfigSelectOptionsUngrouped is a plain list of values.
 // It is the variant Ungrouped of SessionConfigSelectOptions.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigSelectOptionsUngrouped []SessionConfigSelectOption
 
-// SessionConfigSelectOptionsGrouped: groups of values, each with its label.
+// SessionConfigSelectOptionsGrouped groups of values, each with its label.
 // It is the variant Grouped of SessionConfigSelectOptions.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 
-// AvailableCommand: something the user can call by name in a prompt.
+// AvailableCommand is something the user can call by name in a prompt.
 //
 // It is one of:
 //   - *Command, type "command"
@@ -290,7 +290,7 @@ type AvailableCommand interface {
 	appendMembers(b []byte) []byte
 }
 
-// AvailableCommandInput: what a slash command takes after its name.
+// AvailableCommandInput is what a slash command takes after its name.
 //
 // It is one of:
 //   - *TextCommandInput, type "text"
@@ -303,7 +303,7 @@ type AvailableCommandInput interface {
 	appendMembers(b []byte) []byte
 }
 
-// StateUpdate: what the session is doing in the foreground, with or without a prompt. Each
+// StateUpdate is what the session is doing in the foreground, with or without a prompt. Each
 // report replaces the one before; repeating it means nothing new. Sessions begin idle.
 // It is the variant "state_update" of SessionUpdate.
 //
@@ -321,7 +321,7 @@ type StateUpdate interface {
 	appendMembers(b []byte) []byte
 }
 
-// BackgroundWork: one piece of work that runs apart from the foreground. The client knows it
+// BackgroundWork is one piece of work that runs apart from the foreground. The client knows it
 // already as a terminal, a tool call or a child session, and it is listed once.
 //
 // It is one of:
@@ -337,7 +337,8 @@ type BackgroundWork interface {
 	appendMembers(b []byte) []byte
 }
 
-// ErrorData: further detail of an error: a shape that belongs to the error code, or any JSON.
+// ErrorData holds further detail of an error: a shape that belongs to the error code, or any
+// JSON.
 //
 // It is one of:
 //   - *UnsupportedProtocolVersionErrorData
@@ -351,7 +352,7 @@ type ErrorData interface {
 	appendValue(b []byte) []byte
 }
 
-// ErrorDataOther: any other JSON.
+// ErrorDataOther is any other JSON.
 // It is the variant Other of ErrorData.
 //
 // Part of session/status and session/update, agent to client.
@@ -379,7 +380,7 @@ type IdleStateUpdateVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// SessionUpdate: what happened in a session.
+// SessionUpdate is what happened in a session.
 //
 // It is one of:
 //   - *UserMessageChunk, sessionUpdate "user_message_chunk"
@@ -415,7 +416,7 @@ type SessionUpdate interface {
 	appendMembers(b []byte) []byte
 }
 
-// UserMessageChunk: a piece of a message of the user.
+// UserMessageChunk is a piece of a message of the user.
 // It is the variant "user_message_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -427,7 +428,7 @@ func (v *UserMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-// AgentMessageChunk: a piece of the agent's answer.
+// AgentMessageChunk is a piece of the agent's answer.
 // It is the variant "agent_message_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -439,7 +440,7 @@ func (v *AgentMessageChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-// AgentThoughtChunk: a piece of the agent's reasoning.
+// AgentThoughtChunk is a piece of the agent's reasoning.
 // It is the variant "agent_thought_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -451,7 +452,7 @@ func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 	return (*ContentChunk)(v).appendMembers(b)
 }
 
-// PlanUpdateContent: the content of a named plan, in one of several forms.
+// PlanUpdateContent is the content of a named plan, in one of several forms.
 //
 // It is one of:
 //   - *PlanItems, type "items"
@@ -466,7 +467,7 @@ type PlanUpdateContent interface {
 	appendMembers(b []byte) []byte
 }
 
-// MCPServer: an MCP server for the agent to connect to, by transport.
+// MCPServer is an MCP server for the agent to connect to, by transport.
 //
 // It is one of:
 //   - *MCPServerHTTP, type "http"
@@ -481,7 +482,7 @@ type MCPServer interface {
 	appendMembers(b []byte) []byte
 }
 
-// ReplayFrom: the place in the history where a replay begins; what is there is replayed too.
+// ReplayFrom is the place in the history where a replay begins; what is there is replayed too.
 //
 // It is one of:
 //   - *ReplayFromStart, type "start"
@@ -510,7 +511,7 @@ type SetSessionConfigOptionRequestVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// RequestPermissionOutcome: what became of a permission request.
+// RequestPermissionOutcome is what became of a permission request.
 //
 // It is one of:
 //   - *CancelledPermissionOutcome, outcome "cancelled"
@@ -540,7 +541,7 @@ type CreateElicitationResponseVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// ElicitationContentValue: the value of one form field.
+// ElicitationContentValue is the value of one form field.
 //
 // It is one of:
 //   - ElicitationContentValueString
@@ -557,42 +558,42 @@ type ElicitationContentValue interface {
 	appendValue(b []byte) []byte
 }
 
-// ElicitationContentValueString: text or a single choice.
+// ElicitationContentValueString is text or a single choice.
 // It is the variant String of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueString string
 
-// ElicitationContentValueInteger: a whole number.
+// ElicitationContentValueInteger is a whole number.
 // It is the variant Integer of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueInteger int64
 
-// ElicitationContentValueNumber: a number.
+// ElicitationContentValueNumber is a number.
 // It is the variant Number of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueNumber float64
 
-// ElicitationContentValueBoolean: yes or no.
+// ElicitationContentValueBoolean is yes or no.
 // It is the variant Boolean of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueBoolean bool
 
-// ElicitationContentValueStringArray: the values of a field with many choices.
+// ElicitationContentValueStringArray is the values of a field with many choices.
 // It is the variant StringArray of ElicitationContentValue.
 //
 // Part of elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 type ElicitationContentValueStringArray []string
 
-// ElicitationContentValueOther: any other JSON, for fields of a type this version does not
+// ElicitationContentValueOther is any other JSON, for fields of a type this version does not
 // know.
 // It is the variant Other of ElicitationContentValue.
 //
@@ -602,8 +603,8 @@ type ElicitationContentValueOther struct {
 	Raw json.RawMessage
 }
 
-// MessageMCPResponse: what became of an MCP request: its result or its MCP error. Failures of
-// the transport are ACP errors instead.
+// MessageMCPResponse is what became of an MCP request: its result or its MCP error. Failures
+// of the transport are ACP errors instead.
 //
 // It is one of:
 //   - *MessageMCPResponseResult

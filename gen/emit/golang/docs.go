@@ -77,10 +77,41 @@ func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func quoteDoc(s string) string { return `"` + s + `"` }
 
+// verbs join the name of a type with our words about it, by their first word:
+// overlay/docs.json explains to Lua and help as well, where no name goes before.
+var verbs = map[string]string{
+	"A": "is", "An": "is", "Another": "is", "Any": "is", "Content": "is", "Free": "is", "Input": "is", "Instructions": "is",
+	"Markdown": "is", "One": "is", "Plain": "is", "Reasoning": "is", "Something": "is", "Text": "is", "The": "is", "What": "is", "Yes": "is",
+
+	"Changes": "holds", "Facts": "holds", "File": "holds", "Further": "holds", "Hints": "holds", "Kinds": "holds", "MCP": "holds",
+	"More": "holds", "Name": "holds", "New": "holds", "Optional": "holds", "Parameters": "holds", "Session": "holds", "System": "holds",
+	"Tokens": "holds", "Values": "holds", "Ways": "holds",
+
+	"How": "says", "Where": "says", "Whether": "says", "Which": "says", "Why": "says",
+
+	"All": "says that", "No": "says that", "Nobody": "says that", "Nothing": "says that", "Somebody": "says that",
+
+	"Chooses": "", "Groups": "", "Marks": "", "Names": "", "Reports": "", "Switches": "", // verbs themselves
+}
+
+// said is a sentence about n. Words that start in a way nobody thought of
+// follow a colon.
+func said(n, words string) string {
+	first, _, _ := strings.Cut(words, " ")
+	switch verb, known := verbs[strings.TrimRight(first, ".,;")]; {
+	case !known:
+		return n + ": " + lower(words)
+	case verb == "":
+		return n + " " + lower(words)
+	default:
+		return n + " " + verb + " " + lower(words)
+	}
+}
+
 // typeDoc is the comment of a definition: our words or, without any, what the
 // shape says. Where it travels is for placed.
 func (g *gen) typeDoc(n string, t *ir.Type, shape string) string {
-	doc := n + ": " + lower(t.Doc)
+	doc := said(n, t.Doc)
 	if t.Doc == "" {
 		doc = n + " is " + shape + "."
 	}
@@ -160,7 +191,7 @@ func (g *gen) structDoc(s structType) string {
 		what = armDoc(*s.arm, g.goType(s.of.Name))
 	}
 	if s.doc != "" {
-		return g.placed(s.name+": "+lower(s.doc)+"\nIt is "+what+".", s.of)
+		return g.placed(said(s.name, s.doc)+"\nIt is "+what+".", s.of)
 	}
 	return g.placed(s.name+" is "+what+".", s.of)
 }

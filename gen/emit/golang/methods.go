@@ -22,7 +22,7 @@ func (g *gen) methods(f *jen.File) {
 			id := methodConst(m.Wire)
 			g.claims.claim(id, "method "+m.Wire)
 			from, to := direction(m)
-			doc := id + ": " + lower(m.Doc)
+			doc := id + " " + lower(m.Doc)
 			if m.Doc == "" {
 				doc = id + " is a " + m.Kind() + ", " + from + " to " + to + "."
 			}
@@ -97,7 +97,7 @@ func (g *gen) callName(wire, def string) string {
 func (c call) doc(verb string) string {
 	doc := c.fn + " " + verb + " " + c.m.Wire
 	if c.m.Doc != "" {
-		doc += ": " + lower(c.m.Doc)
+		doc += ", which " + lower(c.m.Doc)
 	} else {
 		doc += "."
 	}

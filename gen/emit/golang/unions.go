@@ -41,7 +41,7 @@ func (g *gen) unions(f *jen.File) {
 			}
 			doc := a.name + " is " + armDoc(a, n) + "."
 			if a.v.Doc != "" {
-				doc = a.name + ": " + lower(a.v.Doc) + "\nIt is " + armDoc(a, n) + "."
+				doc = said(a.name, a.v.Doc) + "\nIt is " + armDoc(a, n) + "."
 			}
 			comment(f, g.placed(doc, t))
 			if a.value {
