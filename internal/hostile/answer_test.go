@@ -81,7 +81,7 @@ func TestEveryMethodOfAnAgentIsTried(t *testing.T) {
 // what is wrong is counted, and the connection goes on.
 func TestWrongAnswersToEveryMethodAreSurvived(t *testing.T) {
 	leak.Check(t)
-	const answer = `say {"jsonrpc":"2.0","id":$ID,`
+	const answer = `LINE {"jsonrpc":"2.0","id":$ID,`
 	gaveUp := func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 	wrong := []struct {
 		name, script string
@@ -90,17 +90,17 @@ func TestWrongAnswersToEveryMethodAreSurvived(t *testing.T) {
 		count        uint64
 	}{
 		{"none", "", gaveUp, 0, 0},
-		{"after the cancel", "hear $/cancel_request\n" + `say {"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `say {"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"cancelled"}}`, gaveUp, rpc.FaultLate, 1},
-		{"wrong id", `say {"jsonrpc":"2.0","id":77,"result":{}}`, gaveUp, rpc.FaultUnknownResponse, 1},
-		{"id as a string", `say {"jsonrpc":"2.0","id":"1","result":{}}`, gaveUp, rpc.FaultUnknownResponse, 1},
-		{"null id", `say {"jsonrpc":"2.0","id":null,"result":{}}`, gaveUp, rpc.FaultUnknownResponse, 1},
+		{"after the cancel", "HEAR $/cancel_request\n" + `LINE {"jsonrpc":"2.0","id":1,"result":{}}` + "\n" + `LINE {"jsonrpc":"2.0","id":1,"error":{"code":-32800,"message":"cancelled"}}`, gaveUp, rpc.FaultLate, 1},
+		{"wrong id", `LINE {"jsonrpc":"2.0","id":77,"result":{}}`, gaveUp, rpc.FaultUnknownResponse, 1},
+		{"id as a string", `LINE {"jsonrpc":"2.0","id":"1","result":{}}`, gaveUp, rpc.FaultUnknownResponse, 1},
+		{"null id", `LINE {"jsonrpc":"2.0","id":null,"result":{}}`, gaveUp, rpc.FaultUnknownResponse, 1},
 		{"error twice", answer + `"error":{"code":-32603,"message":"no"}}` + "\n" + answer + `"result":{}}`, isA[*acp.Error], rpc.FaultDuplicate, 1},
 		{"odd code", answer + `"error":{"code":400,"message":"no","data":[1]}}`, isA[*acp.Error], 0, 0},
 		{"number", answer + `"result":7}`, isA[*rpc.ResultError], 0, 0},
 		{"text", answer + `"result":"ok"}`, isA[*rpc.ResultError], 0, 0},
 		{"list", answer + `"result":[{}]}`, isA[*rpc.ResultError], 0, 0},
 		{"both", answer + `"result":{},"error":{"code":1,"message":"x"}}`, isA[*rpc.MalformedError], rpc.FaultInvalid, 1},
-		{"neither", `say {"jsonrpc":"2.0","id":$ID}`, isA[*rpc.MalformedError], rpc.FaultInvalid, 1},
+		{"neither", `LINE {"jsonrpc":"2.0","id":$ID}`, isA[*rpc.MalformedError], rpc.FaultInvalid, 1},
 		{"error without message", answer + `"error":{"code":1}}`, isA[*rpc.MalformedError], 0, 0},
 		{"error as text", answer + `"error":"no"}`, isA[*rpc.MalformedError], rpc.FaultInvalid, 1},
 	}
@@ -110,7 +110,7 @@ func TestWrongAnswersToEveryMethodAreSurvived(t *testing.T) {
 				test := wrong[i]
 				name := method + ", " + test.name
 				// The connection's next call shows that it goes on.
-				p := start(t, "hear\n"+test.script+"\nhear _more\n"+answer+`"result":{}}`+"\nuntilEOF")
+				p := start(t, "HEAR\n"+test.script+"\nHEAR _more\n"+answer+`"result":{}}`+"\nEOF")
 				c := rpc.NewConn(p.Transport(), newWitness(), rpc.Options{})
 				ctx, cancel := context.WithTimeout(t.Context(), soon)
 				if test.ends(context.DeadlineExceeded) {
@@ -140,7 +140,7 @@ func TestWrongAnswersToEveryMethodAreSurvived(t *testing.T) {
 func TestOddRequestsGetOneAnswerEach(t *testing.T) {
 	leak.Check(t)
 	ask := func(id string) string {
-		return fmt.Sprintf(`say {"jsonrpc":"2.0","id":%s,"method":"session/request_permission","params":{}}`+"\n", id)
+		return fmt.Sprintf(`LINE {"jsonrpc":"2.0","id":%s,"method":"session/request_permission","params":{}}`+"\n", id)
 	}
 	cases := []struct {
 		name, script string
@@ -150,17 +150,17 @@ func TestOddRequestsGetOneAnswerEach(t *testing.T) {
 		{"id 0 and id 1 like those of the client", ask("0") + ask("1"), 2, 2},
 		{"text ids", ask(`"a"`) + ask(`""`), 2, 2},
 		{"the same id twice", ask("5") + ask("5"), 2, 1},
-		{"unknown method", `say {"jsonrpc":"2.0","id":3,"method":"_nobody"}` + "\n", 1, 0},
-		{"wrong direction", `say {"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{}}` + "\n", 1, 0},
-		{"params as a list", `say {"jsonrpc":"2.0","id":3,"method":"session/request_permission","params":7}` + "\n", 1, 0},
-		{"no id at all", `say {"jsonrpc":"2.0","method":"session/request_permission","params":{}}` + "\n", 0, 0},
+		{"unknown method", `LINE {"jsonrpc":"2.0","id":3,"method":"_nobody"}` + "\n", 1, 0},
+		{"wrong direction", `LINE {"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{}}` + "\n", 1, 0},
+		{"params as a list", `LINE {"jsonrpc":"2.0","id":3,"method":"session/request_permission","params":7}` + "\n", 1, 0},
+		{"no id at all", `LINE {"jsonrpc":"2.0","method":"session/request_permission","params":{}}` + "\n", 0, 0},
 	}
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		workers(len(cases), func(i int) {
 			test := cases[i]
 			// The prompt is heard first, so that the client has an id of its own pending.
-			p := start(t, "hear session/prompt\n"+test.script+strings.Repeat("hear\n", test.answers)+ready+
-				`say {"jsonrpc":"2.0","id":1,"result":{}}`+"\nuntilEOF")
+			p := start(t, "HEAR session/prompt\n"+test.script+strings.Repeat("HEAR\n", test.answers)+ready+
+				`LINE {"jsonrpc":"2.0","id":1,"result":{}}`+"\nEOF")
 			w := newWitness()
 			w.hold = make(chan struct{})
 			var opts rpc.Options

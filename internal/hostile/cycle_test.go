@@ -23,17 +23,17 @@ import (
 
 // polite is an agent that writes a file, runs a command it never releases, and
 // waits for the cancel.
-const polite = `hear initialize
-say {"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":1}}
-hear session/new
-say {"jsonrpc":"2.0","id":$ID,"result":{"sessionId":"s"}}
-hear session/prompt
-say {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hi"}}}}
-say {"jsonrpc":"2.0","id":0,"method":"fs/write_text_file","params":{"sessionId":"s","path":"DIR/out.txt","content":"one\ntwo\n"}}
-say {"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"sessionId":"s","command":"sleep","args":["600"]}}
-hear session/cancel
-say {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}
-untilEOF`
+const polite = `HEAR initialize
+LINE {"jsonrpc":"2.0","id":$ID,"result":{"protocolVersion":1}}
+HEAR session/new
+LINE {"jsonrpc":"2.0","id":$ID,"result":{"sessionId":"s"}}
+HEAR session/prompt
+LINE {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"hi"}}}}
+LINE {"jsonrpc":"2.0","id":0,"method":"fs/write_text_file","params":{"sessionId":"s","path":"DIR/out.txt","content":"one\ntwo\n"}}
+LINE {"jsonrpc":"2.0","id":1,"method":"terminal/create","params":{"sessionId":"s","command":"sleep","args":["600"]}}
+HEAR session/cancel
+LINE {"jsonrpc":"2.0","id":3,"result":{"stopReason":"cancelled"}}
+EOF`
 
 // K2: connecting, prompting, cancelling and closing leaves no goroutine, no
 // descriptor, no process and no file, however often.

@@ -23,9 +23,9 @@ func TestAFloodOfQuestionsIsBounded(t *testing.T) {
 	leak.Check(t)
 	const n, open = 5000, 64
 	soak.Repeat(t, func(t *testing.T, _ int) {
-		p := start(t, "hear session/prompt\n"+
-			fmt.Sprintf(`flood %d {"jsonrpc":"2.0","id":$N,"method":"session/request_permission","params":{"sessionId":"s"}}`, n)+
-			"\n"+`say {"jsonrpc":"2.0","id":1,"result":{}}`+"\nuntilEOF")
+		p := start(t, "HEAR session/prompt\n"+
+			fmt.Sprintf(`FLOOD %d {"jsonrpc":"2.0","id":$N,"method":"session/request_permission","params":{"sessionId":"s"}}`, n)+
+			"\n"+`LINE {"jsonrpc":"2.0","id":1,"result":{}}`+"\nEOF")
 		w := newWitness()
 		w.hold = make(chan struct{})
 		var cancelled, answered atomic.Int64
@@ -92,7 +92,7 @@ func TestAFloodOfUpdatesArrivesWholeWithinBoundedMemory(t *testing.T) {
 	}
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		before, peak := mapped(), watchMemory()
-		p := start(t, fmt.Sprintf(`flood %d {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":$N}}`, n)+"\nuntilEOF")
+		p := start(t, fmt.Sprintf(`FLOOD %d {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","n":$N}}`, n)+"\nEOF")
 		s := &slow{last: make(chan struct{}), until: n}
 		c := rpc.NewConn(p.Transport(), s, rpc.Options{})
 		for done := false; !done; { // as long as there is progress
@@ -129,8 +129,8 @@ func TestAnEndlessFloodCanBeClosed(t *testing.T) {
 			"sessions":  `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s$N"}}`,
 		}
 		for name, line := range floods {
-			for _, deaf := range []string{"", "deaf\n"} {
-				p := start(t, deaf+"flood 0 "+line)
+			for _, deaf := range []string{"", "DEAF\n"} {
+				p := start(t, deaf+"FLOOD 0 "+line)
 				w := newWitness()
 				w.sizesOnly = true
 				w.hold = make(chan struct{})

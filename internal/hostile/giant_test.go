@@ -31,14 +31,14 @@ func TestGiantLines(t *testing.T) {
 		{"160 MiB", size(160 * mib), true, false},
 		{"161 MiB", size(161 * mib), false, false},
 		{"512 MiB", size(512 * mib), false, false},
-		{"endless", "endless", false, true},
+		{"endless", "ENDLESS", false, true},
 	}
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		for _, test := range cases {
 			t.Run(test.name, func(t *testing.T) {
 				debug.FreeOSMemory()
 				before, peak := mapped(), watchMemory()
-				p := start(t, test.script+"\n"+ready+"untilEOF")
+				p := start(t, test.script+"\n"+ready+"EOF")
 				w := newWitness()
 				w.sizesOnly = true
 				var refused error
@@ -74,7 +74,7 @@ func TestGiantLines(t *testing.T) {
 	})
 }
 
-func size(n int) string { return fmt.Sprintf("giant %d", n) }
+func size(n int) string { return fmt.Sprintf("GIANT %d", n) }
 
 // mapped is the memory that Go has from the system, in bytes.
 func mapped() int64 {

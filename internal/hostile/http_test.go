@@ -224,7 +224,7 @@ func TestNoUpdateIsLostOrRepeatedOverHTTP(t *testing.T) {
 // overHTTP runs two turns over a server with a fault, and returns how often the
 // client connected again.
 func overHTTP(t *testing.T, name string, s *saboteur, updates int) (again int) {
-	store, heard := new(testagent.Store), new(testagent.Client)
+	store, heard := &testagent.Agent{Mode: "resume"}, new(testagent.Client)
 	server := &httpstream.Server{Guard: access.Guard{Token: access.NewToken()}, Handle: store.Serve, Abandon: time.Minute}
 	s.Handler = server
 	l, err := net.ListenTCP("tcp", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)})
@@ -297,7 +297,7 @@ func overHTTP(t *testing.T, name string, s *saboteur, updates int) (again int) {
 			_, err := acp.Agent{Conn: c}.ListSessions(ctx, &acp.ListSessionsRequest{})
 			beside <- err
 		}()
-		_, err := testagent.Prompt(ctx, c, id, fmt.Sprintf("count %d", updates))
+		_, err := testagent.Prompt(ctx, c, id, fmt.Sprintf("COUNT %d", updates))
 		if other := <-beside; other != nil && !isA[*rpc.ClosedError](other) && !(isA[*acp.Error](other) && s.answered.Load() > 0) {
 			t.Errorf("%s: the call beside: %v", name, other)
 		}

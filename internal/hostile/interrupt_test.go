@@ -5,8 +5,6 @@ package hostile
 import (
 	"bytes"
 	"cmp"
-	"context"
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,25 +13,10 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/soak"
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
-	"github.com/hermes-nvim/hermes/runtime/transport"
 )
-
-const echoEnv = "HERMES_HOSTILE_ECHO"
-
-// echo makes this program an agent on the runtime that answers with what it
-// was asked.
-func echo() {
-	c := rpc.NewConn(transport.Stdio(), new(echoer), rpc.Options{Server: true})
-	<-c.Done()
-}
-
-type echoer struct{ reported }
-
-func (*echoer) HandleRequest(_ context.Context, _ string, params json.RawMessage) (acp.Appender, error) {
-	return acp.Raw(append([]byte(nil), params...)), nil
-}
 
 // F8: system calls that are interrupted change nothing of what arrives.
 func TestInterruptedSystemCallsChangeNothing(t *testing.T) {
@@ -51,8 +34,8 @@ func TestInterruptedSystemCallsChangeNothing(t *testing.T) {
 	for _, call := range []string{"read", "write"} {
 		log := filepath.Join(t.TempDir(), "log")
 		cmd := launch.Command{
-			Path: strace, Args: []string{"-f", "-qq", "-e", "trace=" + call, "-e", "inject=" + call + ":error=EINTR:when=2+3", "-o", log, os.Args[0]},
-			Env: []string{echoEnv + "=1", "GORACE=atexit_sleep_ms=0"},
+			Path: strace, Args: []string{"-f", "-qq", "-e", "trace=" + call, "-e", "inject=" + call + ":error=EINTR:when=2+3", "-o", log, program},
+			Env: []string{testagent.Env + "=SERVE echo"},
 		}
 		p, err := launch.Start(t.Context(), cmd)
 		if err != nil {

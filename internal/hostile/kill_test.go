@@ -138,7 +138,7 @@ func recordedTurns(t *testing.T) (turns []string) {
 // to fail, and whether it did.
 func killAt(t *testing.T, path string, text []byte, n int) (time.Duration, bool) {
 	last := "dying at " + strconv.Itoa(n)
-	p := start(t, ready+"hear session/prompt\nerr "+last+"\npart "+path+" "+strconv.Itoa(n)+"\nkill")
+	p := start(t, ready+"HEAR session/prompt\nERR "+last+"\nPART "+path+" "+strconv.Itoa(n)+"\nKILL")
 	w := newWitness()
 	c := rpc.NewConn(p.Transport(), w, rpc.Options{})
 	receive(t, "sign of life", w.ready)
@@ -177,14 +177,14 @@ func killAt(t *testing.T, path string, text []byte, n int) (time.Duration, bool)
 // again when it is started again.
 func TestAnAgentThatNeverGetsThroughTheHandshakeSaysWhyEachTime(t *testing.T) {
 	leak.Check(t)
-	answer := `say {"jsonrpc":"2.0","id":$ID,"result":`
+	answer := `LINE {"jsonrpc":"2.0","id":$ID,"result":`
 	scripts := map[string]string{
-		"exits at once":                "err no key\nexit 3",
-		"prints help":                  "say Usage: agent [OPTIONS]\nerr no key\nexit 3",
-		"exits when it is spoken to":   "hear\nerr no key\nexit 3",
-		"exits with half an answer":    "hear\n" + `put "{\"jsonrpc\":\"2.0\",\"id\":1,\"resu"` + "\nerr no key\nexit 3",
-		"exits when a session is due":  "hear\n" + answer + `{"protocolVersion":1}}` + "\nhear\nerr no key\nexit 3",
-		"leaves a child with its pipe": "child\nerr no key\nexit 3",
+		"exits at once":                "ERR no key\nEXIT 3",
+		"prints help":                  "LINE Usage: agent [OPTIONS]\nERR no key\nEXIT 3",
+		"exits when it is spoken to":   "HEAR\nERR no key\nEXIT 3",
+		"exits with half an answer":    "HEAR\n" + `PUT "{\"jsonrpc\":\"2.0\",\"id\":1,\"resu"` + "\nERR no key\nEXIT 3",
+		"exits when a session is due":  "HEAR\n" + answer + `{"protocolVersion":1}}` + "\nHEAR\nERR no key\nEXIT 3",
+		"leaves a child with its pipe": "CHILD\nERR no key\nEXIT 3",
 	}
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		for name, script := range scripts {

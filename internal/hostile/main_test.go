@@ -21,6 +21,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
@@ -30,15 +31,11 @@ const soon = patience.Soon
 
 const mib = 1 << 20
 
-var program string // the hostile agent
+var program string // plays scenarios
 
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	if os.Getenv(echoEnv) != "" {
-		echo()
-		return 0
-	}
 	dir, err := os.MkdirTemp("", "hostile")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -73,10 +70,10 @@ func workers(n int, job func(i int)) {
 	wg.Wait()
 }
 
-// command is an agent that follows a script, with a ladder for the impatient.
+// command is an agent that plays a scenario, with a ladder for the impatient.
 func command(script string) launch.Command {
 	return launch.Command{
-		Path: program, Env: []string{"HERMES_HOSTILE=" + script},
+		Path: program, Env: []string{testagent.Env + "=" + script},
 		EOFWait: 300 * time.Millisecond, TermWait: 300 * time.Millisecond,
 		KillWait: 4 * time.Second, // of the kernel, when the machine is busy
 	}
@@ -144,7 +141,7 @@ func (w *witness) seen() [][]byte {
 }
 
 const (
-	ready  = `say {"jsonrpc":"2.0","method":"_ready"}` + "\n"
+	ready  = `LINE {"jsonrpc":"2.0","method":"_ready"}` + "\n"
 	params = `{"sessionId":"s","prompt":[]}`
 )
 

@@ -35,11 +35,11 @@ type turnFault struct {
 }
 
 const (
-	okAnswer  = `say {"jsonrpc":"2.0","id":$ID,"result":{"stopReason":"end_turn"}}`
+	okAnswer  = `LINE {"jsonrpc":"2.0","id":$ID,"result":{"stopReason":"end_turn"}}`
 	mixSize   = 10 // updates of a turn
 	chunk     = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"TURN $N"}}}}`
 	mixedAsk  = `{"jsonrpc":"2.0","id":"q$N","method":"session/request_permission","params":{"sessionId":"s","toolCall":{"toolCallId":"t"},"options":[]}}`
-	halfChunk = `put "{\"jsonrpc\":\"2.0\",\"method\":\"session/upd"`
+	halfChunk = `PUT "{\"jsonrpc\":\"2.0\",\"method\":\"session/upd"`
 )
 
 var (
@@ -47,20 +47,20 @@ var (
 	gone      = func(err error) bool { return isA[*rpc.ClosedError](err) }
 	gaveUp    = func(err error) bool { return errors.Is(err, context.DeadlineExceeded) }
 	mixFaults = []turnFault{
-		{name: "killed", steps: []string{"kill"}, dies: true, ends: gone},
-		{name: "killed in a line", steps: []string{halfChunk, "kill"}, dies: true, ends: gone},
-		{name: "exit", steps: []string{"exit 3"}, dies: true, ends: gone},
-		{name: "leaves a child", steps: []string{"child", "exit 3"}, dies: true, ends: gone},
-		{name: "frozen", steps: []string{"freeze"}, dies: true, ends: gaveUp, wait: 200 * time.Millisecond},
-		{name: "deaf in a line", steps: []string{"deaf", halfChunk, "wait 1h"}, dies: true, ends: gaveUp, wait: 200 * time.Millisecond},
-		{name: "no answer", steps: []string{"hear $/cancel_request"}, ends: gaveUp, wait: 100 * time.Millisecond},
-		{name: "noise", steps: []string{"say Loading ... 50 %"}, ends: fine, heard: 1},
-		{name: "broken line", steps: []string{halfChunk, `put "\n"`}, ends: fine, heard: 1},
-		{name: "slow line", steps: []string{"drip 7 1ms " + `{"jsonrpc":"2.0","method":"_x"}`}, ends: fine, heard: 1},
-		{name: "odd answers", steps: []string{`say {"jsonrpc":"2.0","id":9007199254740991,"result":{}}`, `say {"jsonrpc":"2.0","id":"$ID","result":{}}`, `say {"jsonrpc":"2.0","id":null,"result":{}}`}, ends: fine, heard: 3},
-		{name: "large", steps: []string{"giant 2000000"}, ends: fine},
-		{name: "questions", steps: []string{"flood 100 " + mixedAsk}, ends: fine},
-		{name: "unknown requests", steps: []string{`flood 20 {"jsonrpc":"2.0","id":"u$N","method":"_nobody"}`}, ends: fine},
+		{name: "killed", steps: []string{"KILL"}, dies: true, ends: gone},
+		{name: "killed in a line", steps: []string{halfChunk, "KILL"}, dies: true, ends: gone},
+		{name: "exit", steps: []string{"EXIT 3"}, dies: true, ends: gone},
+		{name: "leaves a child", steps: []string{"CHILD", "EXIT 3"}, dies: true, ends: gone},
+		{name: "frozen", steps: []string{"FREEZE"}, dies: true, ends: gaveUp, wait: 200 * time.Millisecond},
+		{name: "deaf in a line", steps: []string{"DEAF", halfChunk, "WAIT 1h"}, dies: true, ends: gaveUp, wait: 200 * time.Millisecond},
+		{name: "no answer", steps: []string{"HEAR $/cancel_request"}, ends: gaveUp, wait: 100 * time.Millisecond},
+		{name: "noise", steps: []string{"LINE Loading ... 50 %"}, ends: fine, heard: 1},
+		{name: "broken line", steps: []string{halfChunk, `PUT "\n"`}, ends: fine, heard: 1},
+		{name: "slow line", steps: []string{"DRIP 7 1ms " + `{"jsonrpc":"2.0","method":"_x"}`}, ends: fine, heard: 1},
+		{name: "odd answers", steps: []string{`LINE {"jsonrpc":"2.0","id":9007199254740991,"result":{}}`, `LINE {"jsonrpc":"2.0","id":"$ID","result":{}}`, `LINE {"jsonrpc":"2.0","id":null,"result":{}}`}, ends: fine, heard: 3},
+		{name: "large", steps: []string{"GIANT 2000000"}, ends: fine},
+		{name: "questions", steps: []string{"FLOOD 100 " + mixedAsk}, ends: fine},
+		{name: "unknown requests", steps: []string{`FLOOD 20 {"jsonrpc":"2.0","id":"u$N","method":"_nobody"}`}, ends: fine},
 	}
 )
 
@@ -155,7 +155,7 @@ type mixAgent struct {
 }
 
 func (m *mix) start() *mixAgent {
-	a := &mixAgent{m: m, process: start(m.t, "obey\nagain")}
+	a := &mixAgent{m: m, process: start(m.t, "OBEY\nAGAIN")}
 	a.conn = rpc.NewConn(a.process.Transport(), a, rpc.Options{OnFault: func(rpc.Fault) { a.faults.Add(1) }, Tap: func(d rpc.Direction, msg []byte) {
 		if d != rpc.Outbound {
 			return
@@ -213,22 +213,19 @@ func (a *mixAgent) turn(i int, f *turnFault) bool {
 		}
 	}
 	// A fault comes in the middle.
-	steps = append([]string{fmt.Sprintf("flood %d %s", mixSize/2, chunks)}, steps...)
+	steps = append([]string{fmt.Sprintf("FLOOD %d %s", mixSize/2, chunks)}, steps...)
 	for n := range mixSize / 2 {
 		want = append(want, fmt.Sprintf("turn %d %d", i, n))
 	}
 	if f == nil || !f.dies {
 		want = append(want, want...)
-		steps = append(steps, fmt.Sprintf("flood %d %s", mixSize/2, chunks), okAnswer)
+		steps = append(steps, fmt.Sprintf("FLOOD %d %s", mixSize/2, chunks), okAnswer)
 	}
-	text, err := json.Marshal(map[string]any{"sessionId": "s", "prompt": []any{}, "_meta": map[string]any{"steps": steps}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	scenario := []acp.ContentBlock{acp.NewTextContent(strings.Join(steps, "\n"))}
 	faults := a.faults.Load()
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
-	if err := a.conn.Call(ctx, acp.MethodSessionPrompt, acp.Raw(text), nil); !ends(err) {
+	if err := a.conn.Call(ctx, acp.MethodSessionPrompt, &acp.PromptRequest{SessionID: "s", Prompt: scenario}, nil); !ends(err) {
 		t.Errorf("%s: the prompt returned %v", name, err)
 	}
 	if f != nil && !f.dies && f.wait > 0 { // what it says after it was given up comes, too

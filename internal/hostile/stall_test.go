@@ -19,28 +19,28 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 )
 
-const answering = `hear
-say {"jsonrpc":"2.0","id":$ID,"result":{}}
-again`
+const answering = `HEAR
+LINE {"jsonrpc":"2.0","id":$ID,"result":{}}
+AGAIN`
 
 // F3, F5: agents that make no progress, and how the ladder ends them: by end of
 // input (no signal), TERM or KILL.
 func TestAnAgentThatStandsStillIsReportedAndCanBeClosed(t *testing.T) {
 	leak.Check(t)
-	half := `put "{\"jsonrpc\":\"2.0\",\"method\":\"_x"` + "\n"
+	half := `PUT "{\"jsonrpc\":\"2.0\",\"method\":\"_x"` + "\n"
 	cases := []struct {
 		name, script, signal string
 		fault                rpc.FaultKind // counted before the close; 0 for none
 	}{
-		{"never answers", "untilEOF", "", 0},
-		{"never answers, ignores the end of input", "wait 1h", "terminated", 0},
-		{"never answers, ignores TERM", "deaf\nwait 1h", "killed", 0},
-		{"stops inside a line", half + "untilEOF", "", rpc.FaultStalled},
-		{"stops inside a line, ignores TERM", "deaf\n" + half + "wait 1h", "killed", rpc.FaultStalled},
-		{"is frozen", "freeze", "killed", 0},
-		{"is frozen inside a line", half + "freeze", "killed", rpc.FaultStalled},
-		{"is frozen with a child", "child\nfreeze", "killed", 0},
-		{"one byte at a time", "drip 1 1ms " + `{"jsonrpc":"2.0","method":"_unknown"}` + "\nwait 1h", "terminated", rpc.FaultUnknownMethod},
+		{"never answers", "EOF", "", 0},
+		{"never answers, ignores the end of input", "WAIT 1h", "terminated", 0},
+		{"never answers, ignores TERM", "DEAF\nWAIT 1h", "killed", 0},
+		{"stops inside a line", half + "EOF", "", rpc.FaultStalled},
+		{"stops inside a line, ignores TERM", "DEAF\n" + half + "WAIT 1h", "killed", rpc.FaultStalled},
+		{"is frozen", "FREEZE", "killed", 0},
+		{"is frozen inside a line", half + "FREEZE", "killed", rpc.FaultStalled},
+		{"is frozen with a child", "CHILD\nFREEZE", "killed", 0},
+		{"one byte at a time", "DRIP 1 1ms " + `{"jsonrpc":"2.0","method":"_unknown"}` + "\nWAIT 1h", "terminated", rpc.FaultUnknownMethod},
 	}
 	soak.Repeat(t, func(t *testing.T, _ int) {
 		workers(len(cases), func(i int) {
@@ -75,7 +75,7 @@ func TestAnAgentThatStandsStillIsReportedAndCanBeClosed(t *testing.T) {
 func TestAnAgentThatStopsReadingIsGivenUp(t *testing.T) {
 	leak.Check(t)
 	soak.Repeat(t, func(t *testing.T, _ int) {
-		for name, script := range map[string]string{"sleeps": "wait 1h", "is frozen": "freeze"} {
+		for name, script := range map[string]string{"sleeps": "WAIT 1h", "is frozen": "FREEZE"} {
 			p := start(t, script)
 			c := rpc.NewConn(p.Transport(), nil, rpc.Options{Limits: rpc.Limits{
 				Stall: 300 * time.Millisecond, QueueBytes: 4 << 20, Grace: 100 * time.Millisecond,
@@ -123,8 +123,8 @@ func TestAHealthyAgentIsNotHeldUpByOthers(t *testing.T) {
 	measure() // warm
 	idle := measure()
 	scripts := []string{
-		"drip 1 50ms " + strings.Repeat("x", 1000), `put "{\"half\":"` + "\nwait 1h", "freeze", "wait 1h",
-		"deaf\nwait 1h", `put "{\"half\":"` + "\nfreeze", "untilEOF", "drip 1 20ms " + strings.Repeat("y", 5000),
+		"DRIP 1 50ms " + strings.Repeat("x", 1000), `PUT "{\"half\":"` + "\nWAIT 1h", "FREEZE", "WAIT 1h",
+		"DEAF\nWAIT 1h", `PUT "{\"half\":"` + "\nFREEZE", "EOF", "DRIP 1 20ms " + strings.Repeat("y", 5000),
 	}
 	var others []*rpc.Conn
 	var processes []*launch.Process

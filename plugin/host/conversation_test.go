@@ -57,7 +57,7 @@ func TestPromptsWaitForTheTurnThatRuns(t *testing.T) {
 		e.open()
 		e.lua(`
 _G.ids = {}
-for i = 1, 3 do ids[i] = hermes.prompt(s, "SLEEP 30\nSAY " .. i, { on_done = finish(i) }) end`)
+for i = 1, 3 do ids[i] = hermes.prompt(s, "WAIT 30ms\nSAY " .. i, { on_done = finish(i) }) end`)
 		e.until("done[3]")
 		e.is("said()", "123")
 		e.is(`vim.tbl_map(function(x) return x.promptId end, of("AgentTextMessage"))`, []string{"prompt-3", "prompt-4", "prompt-5"})
@@ -81,7 +81,7 @@ func TestCancelEndsTheTurnAndDropsTheQueue(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
-hermes.prompt(s, "SAY on\nSLEEP 10000\nSAY never", { on_done = finish(1) })
+hermes.prompt(s, "SAY on\nWAIT 10s\nSAY never", { on_done = finish(1) })
 hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 		e.until(`said() == "on"`)
 		e.lua(`hermes.cancel(s, { on_done = finish("cancel") })`)
@@ -106,7 +106,7 @@ func TestCancelRightAfterAPromptEndsIt(t *testing.T) {
 		for range 20 {
 			e.lua(`
 done.turn = nil
-hermes.prompt(s, "SLEEP 20000", { on_done = finish("turn") })
+hermes.prompt(s, "WAIT 20s", { on_done = finish("turn") })
 hermes.cancel(s)`)
 			e.until("done.turn")
 			e.is("done.turn.result.stopReason", "cancelled")
@@ -114,7 +114,7 @@ hermes.cancel(s)`)
 		e.lua(`
 done.turn = nil
 hermes.set_mode(s, "slow") -- the prompt waits for it and never goes out
-hermes.prompt(s, "SLEEP 20000", { on_done = finish("turn") })
+hermes.prompt(s, "WAIT 20s", { on_done = finish("turn") })
 hermes.cancel(s)`)
 		e.until("done.turn")
 		e.is("done.turn.result.stopReason", "cancelled")
@@ -377,11 +377,11 @@ func TestCapabilitiesThatAreOffAreNotOffered(t *testing.T) {
 func TestAMethodOutsideTheProtocolIsAnsweredFromLua(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.prompt("EXT fs/remove")
+		e.prompt(`CALL fs/remove {"x":1}`)
 		e.is(`said():find("method not found", 1, true) ~= nil`, true)
 		e.lua(`hermes.on_request("fs/remove", function(data) return { removed = data.params.x } end)`)
-		e.prompt("EXT fs/remove")
-		e.is(`of("AgentTextMessage")[2].text`, `EXT {"removed":1}`)
+		e.prompt(`CALL fs/remove {"x":1}`)
+		e.is(`of("AgentTextMessage")[2].text`, `CALL {"removed":1}`)
 	})
 }
 
@@ -401,7 +401,7 @@ func TestTerminalsOfTheAgentsOwnAreShown(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		raw := func(meta string) string {
-			return `RAW {"sessionId":"$ID","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","_meta":` + meta + "}}"
+			return `NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"tool_call_update","toolCallId":"c","_meta":` + meta + "}}"
 		}
 		e.prompt(strings.Join([]string{raw(`{"terminal_info":{"terminal_id":"own","cwd":"/"}}`),
 			raw(`{"terminal_output":{"terminal_id":"own","data":"one\n"}}`),
@@ -420,11 +420,11 @@ func TestTerminalsOfTheAgentsOwnAreShown(t *testing.T) {
 func TestUnknownUpdatesAndBlocksAreEvents(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.prompt(`RAW {"sessionId":"$ID","update":{"sessionUpdate":"hologram","depth":[1,null,2],"none":null}}` + "\n" +
-			`RAW {"sessionId":"$ID","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"smell","text":"\ud800"}}}` + "\n" +
-			`RAW {"sessionId":"$ID","update":{"sessionUpdate":"session_info_update","title":null}}` + "\n" +
-			`RAW {"sessionId":"$ID","update":{"sessionUpdate":"agent_message_chunk"}}` + "\n" +
-			`RAW {"sessionId":"elsewhere","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}`)
+		e.prompt(`NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"hologram","depth":[1,null,2],"none":null}}` + "\n" +
+			`NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"smell","text":"\ud800"}}}` + "\n" +
+			`NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"session_info_update","title":null}}` + "\n" +
+			`NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"agent_message_chunk"}}` + "\n" +
+			`NOTIFY session/update {"sessionId":"elsewhere","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"x"}}}`)
 		e.is(`of("SessionUpdateUnknown")[1].depth`, []int{1, 2})
 		e.is(`of("SessionUpdateUnknown")[1].none == nil`, true)
 		e.is(`of("AgentUnknownMessage")[1].text`, "\ufffd")
@@ -457,7 +457,7 @@ for _, name in ipairs({ "tester", "second" }) do
   hermes.connect(name)
   for i = 1, 2 do
     hermes.create_session({ agent = name, on_done = function(err, r)
-      hermes.prompt(r.sessionId, "SLEEP 50\nSAY " .. name .. r.sessionId, { agent = name, on_done = finish(name .. i) })
+      hermes.prompt(r.sessionId, "WAIT 50ms\nSAY " .. name .. r.sessionId, { agent = name, on_done = finish(name .. i) })
     end })
   end
 end`)
@@ -491,10 +491,10 @@ func TestABurstArrivesWhole(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		const n = 3000
-		e.prompt(fmt.Sprintf("MANY %d", n))
+		e.prompt(fmt.Sprintf("COUNT %d", n))
 		var want strings.Builder
 		for i := range n {
-			fmt.Fprintf(&want, "%d\n", i)
+			fmt.Fprintf(&want, "%d of %d", i+1, n)
 		}
 		if got := e.lua("return said()"); got != want.String() {
 			t.Errorf("got %d bytes, want %d in order", len(got.(string)), want.Len())

@@ -1,29 +1,12 @@
 package host
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/hermes-nvim/hermes/acp"
 )
-
-// What the scripted agent answers with nothing special.
-
-func (a *scripted) Logout(context.Context, *acp.LogoutRequest) (*acp.LogoutResponse, error) {
-	return nil, nil
-}
-
-func (a *scripted) DeleteSession(context.Context, *acp.DeleteSessionRequest) (*acp.DeleteSessionResponse, error) {
-	return nil, nil
-}
-
-func (a *scripted) ListSessions(context.Context, *acp.ListSessionsRequest) (*acp.ListSessionsResponse, error) {
-	return acp.NewListSessionsResponse([]acp.SessionInfo{*acp.NewSessionInfo("old", "/w")}), nil
-}
 
 // blocks has a content block of each type, with the name it gives to events and
 // a member of its data.
@@ -69,7 +52,7 @@ func TestEveryUpdateHasItsEventAndData(t *testing.T) {
 	rows := updateRows()
 	var script []string
 	for _, r := range rows {
-		script = append(script, `RAW {"sessionId":"$ID","update":`+r.update+`}`)
+		script = append(script, `NOTIFY session/update {"sessionId":"$SESSION","update":`+r.update+`}`)
 	}
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()

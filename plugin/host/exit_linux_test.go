@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/hermes-nvim/hermes/internal/testagent"
 )
 
 // However Neovim ends, eight busy agents, half of which ignore the end of their
@@ -29,16 +31,11 @@ func endInEveryWay(t *testing.T) {
 		"hup":    func(_ *editor, pid int) { syscall.Kill(pid, syscall.SIGHUP) },
 	} {
 		t.Run(how, func(t *testing.T) {
-			exe, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
 			inEveryNeovim(t, func(t *testing.T, e *editor) {
 				e.lua(`
-local exe = ...
 local agents = {}
 for i = 1, 8 do
-  agents["busy" .. i] = { command = exe, env = { HERMES_TEST_ROLE = "agent " .. (i % 2 == 0 and "stubborn" or "") } }
+  agents["busy" .. i] = agent(i % 2 == 0 and "DEAF\n" .. serving .. "\nWAIT 1h" or serving)
 end
 hermes.setup({ agents = agents })
 hermes.on_request("PermissionRequest", function() return "allow" end)
@@ -47,9 +44,9 @@ for i = 1, 8 do
   hermes.connect(name, { on_done = finish("connect " .. name) })
   hermes.create_session({ agent = name, cwd = vim.fn.getcwd(), on_done = function(err, r)
     done[name] = { err = err }
-    if not err then hermes.prompt(r.sessionId, i <= 2 and "RUN sleep 600" or "SAY on\nSLEEP 600000", { agent = name }) end
+    if not err then hermes.prompt(r.sessionId, i <= 2 and "RUN sleep 600" or "SAY on\nWAIT 10m", { agent = name }) end
   end })
-end`, exe)
+end`)
 				e.until(`(function() for i = 1, 8 do if not done["busy" .. i] then return false end end return true end)()`)
 				e.until(`#of("AgentTextMessage") == 6`)
 				pid, err := strconv.Atoi(e.json(`vim.fn.getpid()`))
@@ -102,12 +99,12 @@ func TestNoCommandOutlivesItsTurn(t *testing.T) {
 				commands := make(map[string][]string)
 				for what, script := range map[string]string{
 					"ended by a careful agent":      "OWN sleep %s",
-					"in a session of its own":       "LOOSE sleep %s",
-					"ignores signals":               "LOOSE trap '' TERM HUP INT; sleep %s",
-					"orphaned":                      "LOOSE trap '' TERM HUP; setsid sleep %s & true",
+					"in a session of its own":       "LOOSE sleep %s\nWAIT",
+					"ignores signals":               "LOOSE trap '' TERM HUP INT; sleep %s\nWAIT",
+					"orphaned":                      "LOOSE trap '' TERM HUP; setsid sleep %s & true\nWAIT",
 					"of a terminal":                 "RUN sleep %s",
 					"orphaned, of a terminal":       "RUN setsid sleep %s & sleep 600",
-					"orphaned, of an ended command": "RUN trap '' TERM HUP; setsid setsid sleep %s >/dev/null 2>&1 &\nSLEEP 600000",
+					"orphaned, of an ended command": "RUN trap '' TERM HUP; setsid setsid sleep %s >/dev/null 2>&1 &\nWAIT 10m",
 				} {
 					seconds := fmt.Sprintf("600.%d", unique.Add(1)+int64(os.Getpid())*1000)
 					commands[what] = []string{"sleep", seconds}
@@ -129,7 +126,7 @@ end })`, fmt.Sprintf(script, seconds))
 					until(t, what+": the command runs", patience, func() bool { return len(running(t, args...)) == 1 })
 				}
 				host := e.hostPID()
-				agents := programs(descendants(t, host), "agent")
+				agents := programs(descendants(t, host), testagent.Env)
 				if len(agents) != 1 {
 					t.Fatalf("agents: %v", agents)
 				}
@@ -199,13 +196,13 @@ func running(t *testing.T, args ...string) []int {
 	return list
 }
 
-// programs are those of the processes that play a part in these tests.
-func programs(pids []int, role string) []int {
+// programs are those of the processes that a variable made a host or an agent.
+func programs(pids []int, variable string) []int {
 	var list []int
 	for _, pid := range pids {
 		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 		args, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if strings.Contains(string(env), roleEnv+"="+role) && strings.Count(string(args), "\x00") == 1 {
+		if strings.Contains(string(env), variable+"=") && strings.Count(string(args), "\x00") == 1 {
 			list = append(list, pid)
 		}
 	}
@@ -282,7 +279,7 @@ func TestAgentsEndWithNeovim(t *testing.T) {
 func TestQuittingInATurnLogsNoError(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.lua(`hermes.prompt(s, "SAY on\nSLEEP 60000")`)
+		e.lua(`hermes.prompt(s, "SAY on\nWAIT 1m")`)
 		e.until(`said() == "on"`)
 		logs := []string{e.log, strings.Replace(e.log, "hermes-host", "hermes", 1)}
 		host := e.hostPID()

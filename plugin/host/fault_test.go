@@ -66,7 +66,7 @@ func TestAnAgentThatDiesFailsEverythingWithTheCause(t *testing.T) {
 		e.open()
 		e.lua(`
 hermes.on_request("PermissionRequest", function() end)
-hermes.prompt(s, "SAY last words\nDIE", { on_done = finish(1) })
+hermes.prompt(s, "SAY last words\nWAIT 50ms\nERR out of memory\nEXIT 7", { on_done = finish(1) })
 hermes.prompt(s, "SAY never", { on_done = finish(2) })`)
 		e.until("done[1] and done[2]")
 		for _, key := range []string{"1", "2"} {
@@ -98,7 +98,7 @@ hermes.once("Disconnected", function()
     hermes.prompt(r.sessionId, "SAY back", { on_done = finish("turn") })
   end })
 end)
-hermes.prompt(s, "DIE", { on_done = finish("dead") })`)
+hermes.prompt(s, "ERR out of memory\nEXIT 7", { on_done = finish("dead") })`)
 		e.until("done.dead and done.again and done.turn")
 		e.is("{ done.dead.err.kind, done.again.err == nil, said() }", []any{"exit", true, "back"})
 		e.lua(`
@@ -113,7 +113,7 @@ hermes.connect("tester", { on_done = finish("third") })`)
 func TestAnErrorAnswerReachesTheCaller(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.prompt("FAIL no money")
+		e.prompt(`ERROR {"code":400,"message":"no money","data":{"hint":"later"}}`)
 		e.is("{ done.turn.err.kind, done.turn.err.code, done.turn.err.data.hint }", []any{"agent", 400, "later"})
 		e.is(`of("TurnEnded")[1].error.message`, "no money")
 		e.is(`of("RequestFailed")[1].promptId == nil and of("RequestFailed")[1].sessionId == s`, true)
@@ -134,7 +134,7 @@ func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ timeouts = { silence = 200, cancel = 100 } })`)
 		e.open()
-		e.lua(`hermes.prompt(s, "SLEEP 60000", { on_done = finish("turn") })`)
+		e.lua(`hermes.prompt(s, "WAIT 1m", { on_done = finish("turn") })`)
 		e.until(`vim.iter(notes):any(function(n) return n:find("has said nothing for 200ms", 1, true) ~= nil end)`)
 		e.is(`done.turn == nil`, true)
 		e.lua(`hermes.cancel(s)`)
@@ -142,7 +142,7 @@ func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
 		e.is(`done.turn.result.stopReason`, "cancelled")
 		e.prompt("SAY later")
 		e.is("done.turn.result.stopReason", "end_turn")
-		e.lua(`done.turn = nil; hermes.prompt(s, "IGNORE 2000", { on_done = finish("turn") })`)
+		e.lua(`done.turn = nil; hermes.prompt(s, "IGNORE 2s", { on_done = finish("turn") })`)
 		e.until(`hermes.state(s).state == "running"`)
 		e.lua(`hermes.cancel(s)`)
 		e.until(`vim.iter(notes):any(function(n) return n:find("has not stopped 100ms after cancel", 1, true) ~= nil end)`)
@@ -153,7 +153,7 @@ func TestAnAgentThatSaysNothingIsReportedAndGoesOn(t *testing.T) {
 func TestBadLinesAreReportedAndTheAgentGoesOn(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.prompt(`BROKEN {"jsonrpc":"2.0","method":"session/update","params":` + "\nBROKEN Loading model...\nERR warming up\nSAY fine")
+		e.prompt(`LINE {"jsonrpc":"2.0","method":"session/update","params":` + "\nLINE Loading model...\nERR warming up\nWAIT 20ms\nSAY fine")
 		e.is("said()", "fine")
 		e.until(`#of("AgentStderr") == 2`)
 		e.is(`(function()
@@ -170,7 +170,7 @@ end)()`, "Loading model...,warming up")
 func TestALineAboveTheLimitIsReportedAndTheAgentGoesOn(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.prompt("HUGE 178257920\nSAY fine")
+		e.prompt("GIANT 178257920\nSAY fine")
 		e.is("said()", "fine")
 		e.until(`#of("RequestFailed") == 1`)
 		e.until(`table.concat(notes):find("limit", 1, true)`)
@@ -181,7 +181,7 @@ func TestAHostThatDiesFailsEverythingAndIsStartedAgain(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
-hermes.prompt(s, "SAY on\nSLEEP 10000", { on_done = finish("turn") })
+hermes.prompt(s, "SAY on\nWAIT 10s", { on_done = finish("turn") })
 _G.pid = vim.fn.jobpid(vim.iter(vim.api.nvim_list_chans()):find(function(c) return c.stream == "job" end).id)`)
 		e.until(`said() == "on"`)
 		e.lua(`vim.uv.kill(pid, "sigkill")`)
@@ -259,10 +259,10 @@ for _ = 1, 2 do
   hermes.on("AgentTextMessage", function(d) error("third " .. d.text) end)
 end
 vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", callback = function(args)
-  error("at:" .. vim.trim(args.data.text) .. ": each time another place", 0)
+  error("at:" .. args.data.text:match("%d+") .. ": each time another place", 0)
 end })
 vim.api.nvim_create_autocmd("User", { pattern = "AgentTextMessage", callback = function() later = later + 1 end })`)
-		e.prompt("MANY 2000")
+		e.prompt("COUNT 2000")
 		e.is("later", 2000)
 		e.goesOn()
 		e.until(`messages():find("at:", 1, true)`)

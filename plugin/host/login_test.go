@@ -28,7 +28,7 @@ func TestARequiredLoginComesWithItsWays(t *testing.T) {
 			inEveryNeovim(t, func(t *testing.T, e *editor) {
 				e.lua(`
 local exe, name = ...
-hermes.connect(name, vim.tbl_extend("force", `+c.more+`, { command = exe, env = { HERMES_TEST_ROLE = "agent locked" } }))
+hermes.connect(name, vim.tbl_extend("force", `+c.more+`, { command = exe, env = agent(serving .. " locked").env }))
 hermes.create_session({ on_done = finish("session") })
 hermes.create_session()`, exe, c.agent)
 				e.until("done.session and #notes == 1")

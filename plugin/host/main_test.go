@@ -13,21 +13,20 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
 )
 
-// roleEnv makes the test program play another part: the host that Neovim
-// starts, or an agent.
+// roleEnv makes the test program another one: the host that Neovim starts, or an
+// agent at a socket. testagent.Env makes it an agent on standard input.
 const roleEnv = "HERMES_TEST_ROLE"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "keep" {
 		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
 	}
-	role, args, _ := strings.Cut(os.Getenv(roleEnv), " ")
-	if path, ok := strings.CutPrefix(args, "at "); role == "agent" && ok {
-		os.Exit(serveAgent(path))
-	}
+	testagent.Main()
+	role, path, _ := strings.Cut(os.Getenv(roleEnv), " ")
 	switch role {
 	case "":
 		os.Exit(m.Run())
@@ -50,7 +49,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	case "agent":
-		os.Exit(playAgent(args))
+		os.Exit(serveAgent(path))
 	}
 	fmt.Fprintf(os.Stderr, "unknown role %q\n", role)
 	os.Exit(2)

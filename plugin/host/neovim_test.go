@@ -22,6 +22,9 @@ type editor struct {
 }
 
 // prelude collects what the tests look at.
+// usual is the mode of most agents in these tests.
+const usual = "any commands models"
+
 const prelude = `
 _G.hermes = require("hermes")
 _G.seen, _G.done, _G.notes = {}, {}, {}
@@ -80,17 +83,22 @@ func newEditor(t testing.TB, path string) *editor {
 	}
 	e.lua(prelude)
 	e.lua(`
-local exe = ...
+local exe, usual = ...
 vim.env.HERMES_TEST_ROLE = "host"
-local function agent(mode) return { command = exe, env = { HERMES_TEST_ROLE = "agent " .. mode } } end
+function _G.agent(scenario) return { command = exe, env = { HERMES_TEST_SCENARIO = scenario } } end
+_G.serving = "SERVE " .. usual
 hermes.setup({
   host = { cmd = { exe } },
   agents = {
-    tester = agent(""), second = agent(""), help = agent("help"), exit = agent("exit"),
-    options = agent("options"), both = agent("both"), curt = agent("curt"), own = agent("own"), plain = agent("plain"), mute = agent("mute"), chatty = agent("chatty"), hung = agent("hung"), version = agent("version"),
+    tester = agent(serving), second = agent(serving),
+    help = agent("LINE Usage: agent [OPTIONS]\nLINE   --help   print this"), exit = agent("ERR no licence found\nEXIT 3"),
+    options = agent(serving .. " options"), both = agent(serving .. " both"), curt = agent(serving .. " curt"), own = agent(serving .. " own"),
+    plain = agent("SERVE any commands"), hung = agent(serving .. " hung"), version = agent(serving .. " version"), mute = agent("WAIT 1h"),
+    -- Takes its output for a terminal, and waits there for the user.
+    chatty = agent([[PUT "Do you trust this folder? [yN] \x1b[31m\u202e]] .. ("x"):rep(200) .. [[\n"]] .. "\nWAIT 1h"),
     missing = { command = "no-such-program" },
   },
-})`, exe)
+})`, exe, usual)
 	return e
 }
 
@@ -173,7 +181,7 @@ func (e *editor) attach() {
 	}
 }
 
-// open connects to the scripted agent and makes the session s.
+// open connects to an agent and makes the session s.
 func (e *editor) open() {
 	e.t.Helper()
 	e.openWith(`"tester"`)

@@ -31,19 +31,22 @@ func TestTheCauseOfAnAgentsErrorIsShown(t *testing.T) {
 	})
 }
 
+// aborted is what agents answer to a prompt that they were told to cancel.
+const aborted = `{"code":-32603,"message":"Internal error","data":"aborted"}`
+
 // What the user did ends an operation in one way, whatever the agent and the
 // wire make of it, and is no error that is shown.
 func TestWhatTheUserEndedIsNoError(t *testing.T) {
 	const left = `agent "tester" was disconnected`
 	turns := map[string]string{
-		"before the prompt is sent":         "SLEEP 60000",
-		"in a turn":                         "SAY on\nSLEEP 60000",
+		"before the prompt is sent":         "WAIT 1m",
+		"in a turn":                         "SAY on\nWAIT 1m",
 		"while the agent asks":              "SAY on\nASK sure?",
 		"while a command runs":              "SAY on\nRUN sleep 60",
-		"when the agent heeds no cancel":    "SAY on\nIGNORE 60000",
-		"when the agent answers an error":   "SAY on\nREFUSE 60000",
-		"in the middle of many updates":     "SAY on\nFLOOD 100000",
-		"when the agent dies of the cancel": "SAY on\nPERISH 60000",
+		"when the agent heeds no cancel":    "SAY on\nIGNORE 1m",
+		"when the agent answers an error":   "SAY on\nATCANCEL ERROR " + aborted,
+		"in the middle of many updates":     "SAY on\nFILL 100000 10240",
+		"when the agent dies of the cancel": "SAY on\nATCANCEL EXIT 9",
 	}
 	for name, script := range turns {
 		t.Run(name, func(t *testing.T) {
@@ -77,7 +80,7 @@ end, of("RequestFailed")))`, []string{"disconnected: " + left, "disconnected: " 
 func TestAnErrorAfterACancelIsTheCancel(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
-		e.lua(`hermes.prompt(s, "SAY on\nREFUSE")`)
+		e.lua(`hermes.prompt(s, ...)`, "SAY on\nATCANCEL ERROR "+aborted)
 		e.until(`said() == "on"`)
 		e.lua(`hermes.cancel(s)`)
 		e.until(`#of("TurnEnded") == 1 and #of("RequestFailed") == 1`)
@@ -92,7 +95,7 @@ func TestAHostTheUserStopsIsNoError(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.open()
 		e.lua(`
-hermes.prompt(s, "SAY on\nSLEEP 60000", { on_done = finish("turn") })
+hermes.prompt(s, "SAY on\nWAIT 1m", { on_done = finish("turn") })
 hermes.prompt(s, "SAY never")`)
 		e.until(`said() == "on"`)
 		e.lua(`require("hermes.rpc").stop()`)

@@ -21,7 +21,7 @@ hermes.on_request("PermissionRequest", function() return "` + answer + `" end)`)
 func TestACommandIsShownExactlyAsItWouldRun(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.askAboutCommands("allow")
-		e.prompt("RUN echo 'a  b'\nLINE echo one; echo two")
+		e.prompt("RUN echo 'a  b'\nSHELL echo one; echo two")
 		e.is(`vim.tbl_map(function(x) return x.toolCall.title end, of("PermissionRequest"))`, []string{
 			`Run sh -c 'echo '\''a  b'\''` + "'", `Run through a shell: ` + e.shell() + ` -c 'echo one; echo two'`,
 		})
@@ -89,25 +89,25 @@ func TestAnAllowedQuestionCoversTheCommandItShows(t *testing.T) {
 		line := `{"command":"echo covered; true","description":"say so"}`
 		for _, allow := range []string{"yes", "always"} {
 			e.answers(allow, "reject")
-			e.prompt("SHOW " + line + "\nLINE echo covered; true")
+			e.prompt("SHOW " + line + "\nSHELL echo covered; true")
 			e.is(`{ #of("PermissionRequest"), #`+own+`, said():find('"output":"covered', 1, true) ~= nil }`, []any{1, 0, true})
 			e.answers(allow, "reject")
-			e.prompt("LINE echo covered; true") // another turn
+			e.prompt("SHELL echo covered; true") // another turn
 			e.is(`{ #`+own+`, said():find("the user did not allow it", 1, true) ~= nil }`, []any{1, true})
 		}
 		for what, script := range map[string]string{
-			"a second time":         "SHOW " + line + "\nLINE echo covered; true\nLINE echo covered; true",
-			"another command":       "SHOW " + line + "\nLINE echo covered; true;\nLINE echo covered; true",
-			"no command shown":      "MAYRUN build\nEXEC true\nSHOW " + line + "\nLINE echo covered; true",
-			"an earlier call":       "MAYRUN build\nSHOW {}\nEXEC true\nSHOW " + line + "\nLINE echo covered; true",
-			"a question about else": "ASK look\nEXEC true\nSHOW " + line + "\nLINE echo covered; true",
+			"a second time":         "SHOW " + line + "\nSHELL echo covered; true\nSHELL echo covered; true",
+			"another command":       "SHOW " + line + "\nSHELL echo covered; true;\nSHELL echo covered; true",
+			"no command shown":      "MAYRUN build\nEXEC true\nSHOW " + line + "\nSHELL echo covered; true",
+			"an earlier call":       "MAYRUN build\nSHOW {}\nEXEC true\nSHOW " + line + "\nSHELL echo covered; true",
+			"a question about else": "ASK look\nEXEC true\nSHOW " + line + "\nSHELL echo covered; true",
 		} {
 			e.answers("yes", "reject")
 			e.prompt(script)
 			e.is(`{ "`+what+`", #`+own+`, #vim.split(said(), "did not allow it"), #vim.split(said(), '"output":"covered') }`, []any{what, 1, 2, 2})
 		}
 		e.answers("no", "reject")
-		e.prompt("SHOW " + line + "\nLINE echo covered; true")
+		e.prompt("SHOW " + line + "\nSHELL echo covered; true")
 		e.is(`{ #`+own+`, #vim.split(said(), "did not allow it") }`, []any{1, 2})
 	})
 }
@@ -117,7 +117,7 @@ func TestOnlyTheUsersWordOpensTheTurn(t *testing.T) {
 		e.lua(`hermes.setup({ permissions = { terminal_access = "ask", rules = { { action = "deny", command = { "rm" } } } } })`)
 		e.open()
 		e.answers("yes", "turn")
-		e.prompt("EXEC echo one\nEXEC echo two\nLINE echo three; true\nEXEC rm -r x")
+		e.prompt("EXEC echo one\nEXEC echo two\nSHELL echo three; true\nEXEC rm -r x")
 		e.is(`{ #`+own+`, #of("TerminalExited"), #vim.split(said(), "did not allow it") }`, []any{1, 3, 2})
 		e.is(`vim.tbl_map(function(o) return o.kind .. " " .. o.name end, of("PermissionRequest")[1].options)`, []string{
 			"allow_once Run it", "allow_always Run this and every further command of this turn", "reject_once Do not run it",

@@ -19,7 +19,7 @@ func (e *editor) mixed(quirk bool) {
 	}
 	e.lua(`
 local exe, quirk = ...
-hermes.connect("mixed", { command = exe, env = { HERMES_TEST_ROLE = "agent mixed" }, quirks = { one_session = quirk } })
+hermes.connect("mixed", { command = exe, env = agent(serving .. " mixed").env, quirks = { one_session = quirk } })
 for _, name in ipairs({ "a", "b" }) do
   hermes.create_session({ cwd = vim.fn.getcwd(), on_done = function(err, r)
     _G[name] = r and r.sessionId
@@ -48,12 +48,12 @@ func TestAnAgentThatMixesSessionsUpGetsAProcessForEach(t *testing.T) {
 		e.is("{ heard(a), heard(b) }", []int{1, 1})
 		e.is(`{ #of("ConnectionInitialized"), #of("StateChanged") - 4 }`, []int{1, 3}) // of the connection, once
 
-		e.lua(`hermes.prompt(b, "SLEEP 60000", { on_done = finish("cancelled") }); hermes.cancel(b)`)
+		e.lua(`hermes.prompt(b, "WAIT 1m", { on_done = finish("cancelled") }); hermes.cancel(b)`)
 		e.until("done.cancelled")
 		e.is("done.cancelled.result.stopReason", "cancelled")
 
 		// A process that dies takes its own session with it.
-		e.lua(`hermes.prompt(b, "DIE", { on_done = finish("dead") })`)
+		e.lua(`hermes.prompt(b, "ERR out of memory\nEXIT 7", { on_done = finish("dead") })`)
 		e.until(`done.dead and #of("SessionClosed") == 1`)
 		e.is(`{ done.dead.err.kind, of("SessionClosed")[1].sessionId == b, #of("Disconnected") }`, []any{"exit", true, 0})
 		e.is(`of("SessionClosed")[1].reason:find("exited with status 7", 1, true) ~= nil`, true)

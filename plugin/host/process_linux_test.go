@@ -58,7 +58,7 @@ func TestAFloodWaitsInTheAgentWhileNeovimIsBusy(t *testing.T) {
 		e.lua(`
 _G.bytes = 0
 seen = setmetatable({}, { __newindex = function(_, _, e) if e.event == "AgentTextMessage" then bytes = bytes + #e.text end end })
-hermes.prompt(s, ..., { on_done = finish("turn") })`, fmt.Sprintf("FLOOD %d", n))
+hermes.prompt(s, ..., { on_done = finish("turn") })`, fmt.Sprintf("FILL %d 10240", n))
 		e.until("bytes > 0")
 		e.lua("vim.uv.sleep(500)")
 		e.until("done.turn")

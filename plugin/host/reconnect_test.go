@@ -8,11 +8,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/socket"
 )
 
-// shaky is a server of scripted agents whose connections can be cut.
+// shaky is a server of agents whose connections can be cut.
 type shaky struct {
 	path string
 
@@ -36,8 +37,7 @@ func newShaky(t *testing.T, mode string) *shaky {
 			way.Close()
 			return
 		}
-		defer context.AfterFunc(ctx, func() { way.Close() })()
-		serveScripted(way, mode, os.Stderr)
+		(&testagent.Agent{Mode: usual + " " + mode}).Serve(ctx, way)
 	}}, l)
 	return s
 }
@@ -70,7 +70,7 @@ func TestABrokenConnectionIsMadeAgainAndItsSessionLoaded(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		s := newShaky(t, "")
 		e.openWith(s.at())
-		e.lua(`hermes.prompt(s, "TOOL\nSAY half\nSLEEP 60000", { on_done = finish("cut") })
+		e.lua(`hermes.prompt(s, "TOOL\nSAY half\nWAIT 1m", { on_done = finish("cut") })
 hermes.prompt(s, "SAY never", { on_done = finish("queued") })`)
 		e.until(`said() == "half"`)
 		s.cut()
@@ -184,7 +184,7 @@ func TestAnAgentThatDiesIsStartedAgain(t *testing.T) {
 	inEveryNeovim(t, func(t *testing.T, e *editor) {
 		e.lua(`hermes.setup({ reconnect = { process = true } })`)
 		e.open()
-		e.lua(`hermes.prompt(s, "DIE", { on_done = finish("dead") })`)
+		e.lua(`hermes.prompt(s, "ERR out of memory\nEXIT 7", { on_done = finish("dead") })`)
 		e.until(`done.dead`)
 		e.is(`done.dead.err.kind`, "exit")
 		e.until(`hermes.state().agents.tester.state == "reconnecting"`)
@@ -200,10 +200,10 @@ func TestAnAgentThatKeepsDyingIsGivenUp(t *testing.T) {
 local tester = require("hermes.config").get().agents.tester
 hermes.setup({ agents = { once = {
   command = tester.command, reconnect = true,
-  env = { HERMES_TEST_ROLE = "agent once", HERMES_TEST_ONCE = ... },
+  env = agent(("IF RAN ERR the database is damaged\nIF RAN EXIT 4\nTOUCH RAN x\n"):gsub("RAN", ...) .. serving).env,
 } } })`, filepath.Join(t.TempDir(), "ran"))
 		e.openWith(`"once"`)
-		e.lua(`hermes.prompt(s, "DIE", { on_done = finish("dead") })`)
+		e.lua(`hermes.prompt(s, "ERR out of memory\nEXIT 7", { on_done = finish("dead") })`)
 		e.until(`done.dead and hermes.state().agents.once.state == "reconnecting"`)
 		e.lua(`hermes.prompt(s, "SAY never", { on_done = finish("never") })`)
 		e.until(`done.never and #of("Disconnected") == 1`) // after four restarts with pauses
@@ -226,11 +226,11 @@ func TestAProgramThatIsGoneIsNotStartedAgain(t *testing.T) {
 		if err := os.Symlink(exe, link); err != nil {
 			t.Fatal(err)
 		}
-		e.openWith(fmt.Sprintf(`"mine", { command = %q, reconnect = true, env = { HERMES_TEST_ROLE = "agent " } }`, link))
+		e.openWith(fmt.Sprintf(`"mine", { command = %q, reconnect = true, env = agent(serving).env }`, link))
 		if err := os.Remove(link); err != nil {
 			t.Fatal(err)
 		}
-		e.lua(`hermes.prompt(s, "DIE", { on_done = finish("dead") })`)
+		e.lua(`hermes.prompt(s, "ERR out of memory\nEXIT 7", { on_done = finish("dead") })`)
 		e.until(`#of("Disconnected") == 1`)
 		e.is(`of("Disconnected")[1].reason:find('agent "mine": cannot start', 1, true) ~= nil`, true)
 	})

@@ -114,8 +114,8 @@ func (s *screen) saves() {
 
 func TestAFileThatTheAgentEditsOnDiskIsShownAtOnce(t *testing.T) {
 	for name, script := range map[string]string{
-		"when the tool call completes": "EDIT %s alpha\\nBETA\\ngamma\\n\nSLEEP 600000",
-		"when a command ends":          "RUN printf 'alpha\\nBETA\\ngamma\\n' > %s\nSLEEP 600000",
+		"when the tool call completes": "EDIT %s alpha\\nBETA\\ngamma\\n\nWAIT 10m",
+		"when a command ends":          "RUN printf 'alpha\\nBETA\\ngamma\\n' > %s\nWAIT 10m",
 		"at the end of the turn":       "TOUCH %s alpha\\nBETA\\ngamma\\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/rpc"
 	"github.com/hermes-nvim/hermes/runtime/transport"
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
@@ -22,13 +23,12 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
 )
 
-// serveRemote is the scripted agent at the other end of a connection.
+// serveRemote is a new agent at the other end of a connection.
 func serveRemote(ctx context.Context, t transport.Transport) {
-	defer context.AfterFunc(ctx, func() { t.Close() })()
-	serveScripted(t, "", os.Stderr)
+	(&testagent.Agent{Mode: usual}).Serve(ctx, t)
 }
 
-// remotes serve the scripted agent on loopback and return what connect takes
+// remotes serve an agent on loopback and return what connect takes
 // to reach it.
 var remotes = map[string]func(t *testing.T, token access.Token) string{
 	"socket": func(t *testing.T, _ access.Token) string {
@@ -103,7 +103,7 @@ func TestAnAgentThatRunsElsewhereIsReached(t *testing.T) {
 	}
 }
 
-// serveAgent is the scripted agent in a process of its own, at a Unix socket.
+// serveAgent is an agent in a process of its own, at a Unix socket.
 func serveAgent(path string) int {
 	l, err := socket.ListenUnix(path)
 	if err == nil {
@@ -122,7 +122,7 @@ func TestAnAgentThatKnowsFoldersByOtherNamesWorksInThem(t *testing.T) {
 			t.Fatal(err)
 		}
 		agent := exec.Command(exe)
-		agent.Env = append(os.Environ(), roleEnv+"=agent at "+at)
+		agent.Env = append(os.Environ(), roleEnv+"=agent "+at)
 		if err := agent.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -151,8 +151,8 @@ WRITE /there/w/b.txt from there
 CALL terminal/create {"sessionId":%q,"command":"touch","args":["made"],"cwd":"/there/w/sub"}
 MAY read /there/w/a.txt
 MAY read /there/else
-RAW {"sessionId":"$ID","update":{"sessionUpdate":"tool_call","toolCallId":"d","title":"Edit","locations":[{"path":"/there/w/c.txt"}]}}
-RAW {"sessionId":"$ID","update":{"sessionUpdate":"tool_call_update","toolCallId":"d","content":[{"type":"diff","path":"/there/w/c.txt","newText":"/there/w"}]}}`, id))
+NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"tool_call","toolCallId":"d","title":"Edit","locations":[{"path":"/there/w/c.txt"}]}}
+NOTIFY session/update {"sessionId":"$SESSION","update":{"sessionUpdate":"tool_call_update","toolCallId":"d","content":[{"type":"diff","path":"/there/w/c.txt","newText":"/there/w"}]}}`, id))
 		for _, said := range []string{"CWD /there/w\n", "READ {\"content\":\"of here", "WRITE {}"} {
 			e.is(fmt.Sprintf("said():find(%q, 1, true) ~= nil", said), true)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
+	"github.com/hermes-nvim/hermes/internal/testagent"
 )
 
 // Events repeat what the caller has asked for. The result is the agent's.
@@ -24,7 +25,7 @@ _G.want = vim.json.decode(answer)
 hermes.request("own", method, {
   sessionId = s, cwd = vim.fn.getcwd(), mcpServers = {}, prompt = { { type = "text", text = "hi" } },
   methodId = "m", modeId = "m", modelId = "m", configId = "m", value = "m",
-}, finish("own"))`, method, ownAnswer)
+}, finish("own"))`, method, testagent.OwnAnswer)
 			e.until("done.own")
 			if e.lua(`return vim.deep_equal(done.own.result, want)`) != true {
 				t.Errorf("%s: %s", method, e.lua(`return vim.inspect(done.own)`))

@@ -138,7 +138,7 @@ func TestARuleForACommandAllowsThatCommandAlone(t *testing.T) {
 		e.prompt("EXEC echo fine\nEXEC rm -r x")
 		e.is("asked", []string{})
 		e.is(`said():find('"output":"fine', 1, true) ~= nil and said():find("RUN error", 1, true) ~= nil`, true)
-		e.prompt("EXEC true\nLINE echo $(id)") // not the command, and a shell
+		e.prompt("EXEC true\nSHELL echo $(id)") // not the command, and a shell
 		e.is("#asked", 2)
 	})
 }

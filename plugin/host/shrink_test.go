@@ -14,6 +14,7 @@ import (
 
 	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/jx"
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
@@ -24,7 +25,7 @@ func TestWhatNeovimGetsAtATimeIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, shape := range shapes {
 		for _, n := range []int{1, 1000, 100_000, 300_000} {
-			in := big(shape, n)
+			in := testagent.Big(shape, n)
 			q := newQueue(queueBytes)
 			q.push(event("Any", from([]byte(`{"agent":"a","update":`+in+`}`))))
 			batch, _ := q.take()
@@ -63,7 +64,7 @@ func TestWhatNeovimGetsAtATimeIsBounded(t *testing.T) {
 func TestAnUpdateThatWasMadeSmallerStillDecodes(t *testing.T) {
 	t.Parallel()
 	for _, shape := range shapes {
-		list, missing := pieces([]byte(`{"sessionId":"s","update":` + big(shape, 500_000) + `}`))
+		list, missing := pieces([]byte(`{"sessionId":"s","update":` + testagent.Big(shape, 500_000) + `}`))
 		for piece := range list {
 			var n acp.SessionNotification
 			if err := n.UnmarshalJSON(piece); err != nil {
@@ -177,7 +178,7 @@ func TestWhatIsLargeIsNotRepeatedInEveryPiece(t *testing.T) {
 // FuzzShrink checks any JSON at any limit.
 func FuzzShrink(f *testing.F) {
 	for _, shape := range shapes {
-		f.Add([]byte(big(shape, 300)), 3000)
+		f.Add([]byte(testagent.Big(shape, 300)), 3000)
 	}
 	f.Add([]byte(` { "a" : [ 1 , { } , "\ud83d\ude00\ud800\\\"" ] , "`+strings.Repeat("n", 5000)+`" : null } `), 20_000)
 	f.Add([]byte(strings.Repeat("[", 200)+strings.Repeat("]", 200)), 5000)
@@ -361,7 +362,7 @@ return (os.clock() - start) * 1e3`, &ms, fmt.Sprintf("[%q,%s]", it.kind, it.json
 		deliver("SessionCreated", `{"agent":"a","sessionId":"s"}`)
 		for _, shape := range shapes {
 			b.Run(program.Version+"/"+shape, func(b *testing.B) {
-				raw := []byte(big(shape, 500_000))
+				raw := []byte(testagent.Big(shape, 500_000))
 				u, err := acp.DecodeSessionUpdate(raw)
 				if err != nil {
 					b.Fatal(err)

@@ -41,7 +41,7 @@ func prompt(ctx context.Context, c *rpc.Conn, text string) (*acp.PromptResponse,
 
 func TestAConversationWithAnAgentProcess(t *testing.T) {
 	t.Parallel()
-	p := start(t, self("agent"))
+	p := start(t, plays(agent))
 	u := new(updates)
 	c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
 	a := acp.Agent{Conn: c}
@@ -49,17 +49,17 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 	if err != nil || init.ProtocolVersion != 1 {
 		t.Fatal(init, err)
 	}
-	r, err := prompt(t.Context(), c, "hello")
+	r, err := prompt(t.Context(), c, "COUNT 10")
 	if err != nil || r.StopReason != acp.StopReasonEndTurn || u.n.Load() != 10 {
 		t.Fatal(r, err, u.n.Load())
 	}
 	time.AfterFunc(50*time.Millisecond, func() { a.Cancel(context.Background(), &acp.CancelNotification{SessionID: "s"}) })
-	if r, err = prompt(t.Context(), c, "wait"); err != nil || r.StopReason != acp.StopReasonCancelled {
+	if r, err = prompt(t.Context(), c, "COUNT 10\nWAIT"); err != nil || r.StopReason != acp.StopReasonCancelled {
 		t.Fatal(r, err)
 	}
 	// The session goes on.
 	before := u.n.Load()
-	if r, err = prompt(t.Context(), c, "hello"); err != nil || r.StopReason != acp.StopReasonEndTurn || u.n.Load() != before+10 {
+	if r, err = prompt(t.Context(), c, "COUNT 10"); err != nil || r.StopReason != acp.StopReasonEndTurn || u.n.Load() != before+10 {
 		t.Fatal(r, err, u.n.Load())
 	}
 	began := time.Now()
@@ -76,15 +76,16 @@ func TestAConversationWithAnAgentProcess(t *testing.T) {
 
 func TestAnAgentThatDiesInMidTurnFailsTheCallWithItsStatus(t *testing.T) {
 	t.Parallel()
+	// The pause is for the updates to be written.
 	for how, want := range map[string]launch.ExitError{
-		"die":  {Code: 3, Stderr: "fatal: out of tokens"},
-		"kill": {Code: -1, Signal: "killed"},
+		"ERR fatal: out of tokens\nEXIT 3": {Code: 3, Stderr: "fatal: out of tokens"},
+		"KILL":                             {Code: -1, Signal: "killed"},
 	} {
 		t.Run(how, func(t *testing.T) {
-			p := start(t, self("agent"))
+			p := start(t, plays(agent))
 			u := new(updates)
 			c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
-			_, err := prompt(t.Context(), c, how)
+			_, err := prompt(t.Context(), c, "COUNT 10\nWAIT 50ms\n"+how)
 			var closed *rpc.ClosedError
 			var exit *launch.ExitError
 			if !errors.As(err, &closed) || !errors.As(err, &exit) || errors.As(err, new(*acp.Error)) {
@@ -109,10 +110,12 @@ func TestAnAgentMayDieAtAnyByteOfATurn(t *testing.T) {
 			cuts = append(cuts, n)
 		}
 	}
+	path := filepath.Join(t.TempDir(), "turn")
+	if err := os.WriteFile(path, []byte(recorded), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, n := range cuts {
-		cmd := self("cut")
-		cmd.Env = append(cmd.Env, bytes+"="+strconv.Itoa(n))
-		p := start(t, cmd)
+		p := start(t, plays(fmt.Sprintf("HEAR session/prompt\nPART %s %d\nKILL", path, n)))
 		u := new(updates)
 		c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
 		r, err := prompt(t.Context(), c, "x")
@@ -155,13 +158,13 @@ func TestThePromptOfAKilledAgentFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	best := time.Hour
 	for range 5 {
-		p := start(t, self("agent"))
+		p := start(t, plays(agent))
 		u := new(updates)
 		c := rpc.NewConn(p.Transport(), acp.ClientSide(u), rpc.Options{})
 		acp.Agent{Conn: c}.Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1})
 		done := make(chan error, 1)
 		go func() {
-			_, err := prompt(t.Context(), c, "wait")
+			_, err := prompt(t.Context(), c, "COUNT 10\nWAIT")
 			done <- err
 		}()
 		for u.n.Load() == 0 { // the agent says that it has the prompt
@@ -373,9 +376,10 @@ func TestTheShutdownLadderClimbsAsFarAsItMust(t *testing.T) {
 			cmd := quick(self(as))
 			switch as {
 			case "agent":
+				cmd = plays(agent)
 				cmd.EOFWait = soon
 			case "deaf":
-				cmd = hurried(cmd)
+				cmd = hurried(plays(deaf))
 			}
 			p := start(t, cmd)
 			if as == "agent" {
@@ -396,7 +400,7 @@ func TestTheShutdownLadderClimbsAsFarAsItMust(t *testing.T) {
 
 func TestStoppingInAHurryKillsAtOnce(t *testing.T) {
 	t.Parallel()
-	p := start(t, self("deaf"))
+	p := start(t, plays(deaf))
 	p.Transport().Read(nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -516,7 +520,7 @@ func TestAFloodOfOutputDuringTheStopDoesNotBlock(t *testing.T) {
 
 func TestAnAgentThatStopsReadingCanBeClosed(t *testing.T) {
 	t.Parallel()
-	p := start(t, hurried(self("deaf")))
+	p := start(t, hurried(plays(deaf)))
 	c := rpc.NewConn(p.Transport(), nil, rpc.Options{Limits: rpc.Limits{Grace: 100 * time.Millisecond}})
 	for range 100 {
 		c.Notify(t.Context(), "_filler", filler{})
@@ -536,11 +540,11 @@ func (filler) AppendJSON(b []byte) []byte {
 func TestTwoHundredAgentsLeaveNothing(t *testing.T) {
 	// TestMain counts what is left.
 	for i := range 200 {
-		p := start(t, self("agent"))
+		p := start(t, plays(agent))
 		c := rpc.NewConn(p.Transport(), nil, rpc.Options{})
 		done := make(chan error, 1)
 		go func() {
-			_, err := prompt(t.Context(), c, "wait")
+			_, err := prompt(t.Context(), c, "COUNT 10\nWAIT")
 			done <- err
 		}()
 		switch i % 3 {

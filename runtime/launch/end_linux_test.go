@@ -385,9 +385,16 @@ func TestAKilledKeeperEndsItsAgent(t *testing.T) {
 
 // commands is an agent that runs prompts as commands and does not end them.
 type commands struct {
-	turn
+	acp.UnimplementedAgentHandler
 	finish chan struct{}
 }
+
+func (a *commands) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
+	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
+}
+
+// early is a handler that serves requests before initialize: it hides its side.
+type early struct{ acp.Handler }
 
 func serveCommands() {
 	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {

@@ -8,18 +8,15 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/hermes-nvim/hermes/acp"
 	"github.com/hermes-nvim/hermes/internal/leak"
 	"github.com/hermes-nvim/hermes/internal/patience"
+	"github.com/hermes-nvim/hermes/internal/testagent"
 	"github.com/hermes-nvim/hermes/runtime/launch"
-	"github.com/hermes-nvim/hermes/runtime/rpc"
-	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
 // soon is how long something that should happen may take on a busy machine.
@@ -28,7 +25,7 @@ const soon = patience.Soon
 // eventually waits for a condition.
 var eventually = patience.True
 
-// mode makes the test binary play an agent.
+// mode makes the test binary one of the processes below.
 const mode = "HERMES_AGENT_TEST_MODE"
 
 // moreModes are those that only some systems have.
@@ -38,20 +35,10 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "keep" {
 		syscall.Exit(launch.Keep(os.Args[2:])) // os.Exit takes a second with the race detector
 	}
+	testagent.Main()
 	switch os.Getenv(mode) {
 	case "":
 		os.Exit(leak.Main(m))
-	case "agent":
-		serve()
-	case "cut": // dies after some bytes of a turn
-		n, _ := strconv.Atoi(os.Getenv(bytes))
-		os.Stdin.Read(make([]byte, 1000))
-		os.Stdout.WriteString(recorded[:n])
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	case "deaf": // never reads, never ends by itself
-		signal.Ignore(syscall.SIGTERM)
-		fmt.Println("{}")
-		time.Sleep(time.Hour)
 	case "polite": // ends on TERM only
 		term := make(chan os.Signal, 1)
 		signal.Notify(term, syscall.SIGTERM)
@@ -72,54 +59,22 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// bytes says how much of recorded an agent says before it dies.
-const bytes = "HERMES_AGENT_TEST_BYTES"
-
 const recorded = `{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"é"}}}}
 {"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"\ud83d\ude00"}}}}
 {"jsonrpc":"2.0","id":1,"result":{"stopReason":"end_turn"}}
 `
 
-// turn is an agent whose prompt streams updates until it is cancelled or
-// told how to die.
-type turn struct {
-	acp.UnimplementedAgentHandler
-	client acp.Client
-}
+// agent knows every session.
+const agent = "SERVE any"
 
-func (a *turn) Initialize(context.Context, *acp.InitializeRequest) (*acp.InitializeResponse, error) {
-	return &acp.InitializeResponse{ProtocolVersion: 1}, nil
-}
+// deaf never reads, and ends only when it is killed.
+const deaf = "DEAF\nLINE {}\nWAIT 1h"
 
-func (a *turn) Prompt(ctx context.Context, p *acp.PromptRequest) (*acp.PromptResponse, error) {
-	text := p.Prompt[0].(*acp.TextContent).Text
-	for i := range 10 {
-		a.client.SessionUpdate(ctx, &acp.SessionNotification{SessionID: p.SessionID,
-			Update: &acp.AgentMessageChunk{Content: &acp.TextContent{Text: fmt.Sprint(i)}}})
-	}
-	switch text {
-	case "die":
-		time.Sleep(50 * time.Millisecond) // the updates are written
-		fmt.Fprintln(os.Stderr, "fatal: out of tokens")
-		os.Exit(3)
-	case "kill":
-		time.Sleep(50 * time.Millisecond)
-		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	case "wait":
-		<-ctx.Done()
-		return &acp.PromptResponse{StopReason: acp.StopReasonCancelled}, nil
-	}
-	return &acp.PromptResponse{StopReason: acp.StopReasonEndTurn}, nil
-}
-
-// early is a handler that serves requests before initialize: it hides its side.
-type early struct{ acp.Handler }
-
-func serve() {
-	conn := rpc.Connect(transport.Stdio(), func(c *rpc.Conn) acp.Handler {
-		return early{acp.AgentSide(&turn{client: acp.Client{Conn: c}})}
-	}, rpc.Options{Server: true})
-	<-conn.Done()
+// plays is the test binary as an agent that plays a scenario.
+func plays(scenario string) launch.Command {
+	cmd := self("")
+	cmd.Env = append(cmd.Env, testagent.Env+"="+scenario)
+	return cmd
 }
 
 // self is the test binary as an agent. With the race detector on it would

@@ -238,15 +238,15 @@ func TestAPauseEndsWithItsContextAndIsNoRestart(t *testing.T) {
 
 func TestRunServesOneLifeAfterTheOther(t *testing.T) {
 	t.Parallel()
-	s, _ := supervise(self("agent"), launch.Restarts{})
+	s, _ := supervise(plays(agent), launch.Restarts{})
 	lives := 0
 	err := s.Run(t.Context(), func(ctx context.Context, p *launch.Process) error {
 		lives++
 		c := rpc.NewConn(p.Transport(), acp.ClientSide(new(updates)), rpc.Options{})
 		defer c.Close()
-		text := "die"
+		text := "COUNT 10\nEXIT 3"
 		if lives == 3 {
-			text = "hello"
+			text = "COUNT 10"
 		}
 		_, err := prompt(ctx, c, text)
 		return err

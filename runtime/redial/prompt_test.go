@@ -93,7 +93,7 @@ func (s *script) hear(t *testing.T) string {
 // read by nobody. Not parallel: it sees what the whole program reads and writes.
 func TestAPromptIsWrittenOnceAndNotRead(t *testing.T) {
 	agent := &script{prompted: make(chan string, 1)}
-	c, id := agent.connect(t, new(world))
+	c, id := agent.connect(t, newWorld())
 	prompt := &acp.PromptRequest{SessionID: id, Prompt: []acp.ContentBlock{
 		&acp.TextContent{Text: "look"}, &acp.ImageContent{Data: strings.Repeat("aGVybWVz", 1<<17), MimeType: "image/png"},
 	}}
@@ -134,7 +134,7 @@ func TestAPromptIsWrittenOnceAndNotRead(t *testing.T) {
 func TestThePromptsTextIsNobodysBusiness(t *testing.T) {
 	t.Parallel()
 	agent := &script{prompted: make(chan string, 1)}
-	w := new(world)
+	w := newWorld()
 	c, id := agent.connect(t, w)
 	prompt := &sealed{PromptRequest: &acp.PromptRequest{SessionID: id}}
 	call, err := c.Start(t.Context(), acp.MethodSessionPrompt, prompt)

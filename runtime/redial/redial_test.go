@@ -29,7 +29,7 @@ const soon = 20 * time.Second
 
 // world is an agent whose connections can be cut.
 type world struct {
-	store  testagent.Store
+	agent  testagent.Agent
 	client testagent.Client
 	gate   func() error // before a connection is made; nil: open
 
@@ -40,10 +40,12 @@ type world struct {
 	changed chan struct{}
 }
 
+func newWorld() *world { return &world{agent: testagent.Agent{Mode: "resume"}} }
+
 func (w *world) dial(context.Context) (transport.Transport, error) {
 	near, far, err := w.pair()
 	if err == nil {
-		go w.store.Serve(context.Background(), far)
+		go w.agent.Serve(context.Background(), far)
 	}
 	return near, err
 }
@@ -133,11 +135,11 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 	t.Parallel()
 	cuts := 0
 	for at := range 20 {
-		w := new(world)
+		w := newWorld()
 		c, id := w.connect(t, nil)
 		const n = 200
 		w.gate = func() error {
-			for end := time.Now().Add(soon); len(w.store.Texts(id)) < n; time.Sleep(100 * time.Microsecond) {
+			for end := time.Now().Add(soon); len(w.agent.Texts(id)) < n; time.Sleep(100 * time.Microsecond) {
 				if time.Now().After(end) {
 					return errors.New("the agent is still at it")
 				}
@@ -146,7 +148,7 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() {
-			_, err := testagent.Prompt(t.Context(), c, id, fmt.Sprintf("count %d", n))
+			_, err := testagent.Prompt(t.Context(), c, id, fmt.Sprintf("COUNT %d", n))
 			ended <- err
 		}()
 		for len(w.client.Texts(id)) < 1+at*7 {
@@ -163,13 +165,13 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.await(t, redial.Connected)
-		if got := w.client.Texts(id); !slices.Equal(got, w.store.Texts(id)) {
-			t.Fatalf("cut at %d: %d updates, the agent has %d", at, len(got), len(w.store.Texts(id)))
+		if got := w.client.Texts(id); !slices.Equal(got, w.agent.Texts(id)) {
+			t.Fatalf("cut at %d: %d updates, the agent has %d", at, len(got), len(w.agent.Texts(id)))
 		}
-		if _, err := testagent.Prompt(t.Context(), c, id, "count 3"); err != nil {
+		if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 3"); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.client.Texts(id); !slices.Equal(got, w.store.Texts(id)) || len(got) != n+3 {
+		if got := w.client.Texts(id); !slices.Equal(got, w.agent.Texts(id)) || len(got) != n+3 {
 			t.Fatalf("cut at %d: %d updates after the next turn", at, len(got))
 		}
 		c.Close()
@@ -181,17 +183,17 @@ func TestATurnThatWasCutIsLoadedWithoutLossOrRepetition(t *testing.T) {
 
 func TestAnIdleSessionIsResumed(t *testing.T) {
 	t.Parallel()
-	w := new(world)
+	w := newWorld()
 	c, id := w.connect(t, nil)
-	if _, err := testagent.Prompt(t.Context(), c, id, "count 5"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 5"); err != nil {
 		t.Fatal(err)
 	}
 	w.cut()
 	w.await(t, redial.Connected)
-	if _, err := testagent.Prompt(t.Context(), c, id, "count 2"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 2"); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.client.Texts(id); len(got) != 7 || !slices.Equal(got, w.store.Texts(id)) {
+	if got := w.client.Texts(id); len(got) != 7 || !slices.Equal(got, w.agent.Texts(id)) {
 		t.Error(got)
 	}
 	for _, e := range w.events {
@@ -206,10 +208,10 @@ func TestAnIdleSessionIsResumed(t *testing.T) {
 
 func TestAnAgentThatCannotResumeIsAskedToLoad(t *testing.T) {
 	t.Parallel()
-	w := new(world)
-	w.store.NoResume = true
+	w := newWorld()
+	w.agent.Mode = ""
 	c, id := w.connect(t, nil)
-	testagent.Prompt(t.Context(), c, id, "count 5")
+	testagent.Prompt(t.Context(), c, id, "COUNT 5")
 	w.cut()
 	w.await(t, redial.Connected)
 	if got := w.client.Texts(id); len(got) != 5 {
@@ -220,8 +222,8 @@ func TestAnAgentThatCannotResumeIsAskedToLoad(t *testing.T) {
 
 func TestASessionThatCannotBeTakenUpIsLost(t *testing.T) {
 	t.Parallel()
-	w := new(world)
-	w.store.NoResume, w.store.NoLoad = true, true
+	w := newWorld()
+	w.agent.Mode = "forgetful"
 	c, id := w.connect(t, nil)
 	w.cut()
 	if e := w.await(t, redial.Lost); e.Session != id || e.Err != redial.ErrCannotRestore {
@@ -235,7 +237,7 @@ func TestASessionThatCannotBeTakenUpIsLost(t *testing.T) {
 
 func TestAClosedSessionIsNotTakenUp(t *testing.T) {
 	t.Parallel()
-	w := new(world)
+	w := newWorld()
 	c, id := w.connect(t, nil)
 	if _, err := (acp.Agent{Conn: c}).CloseSession(t.Context(), &acp.CloseSessionRequest{SessionID: id}); err != nil {
 		t.Fatal(err)
@@ -251,7 +253,7 @@ func TestAClosedSessionIsNotTakenUp(t *testing.T) {
 
 func TestCallsWaitForTheNextConnection(t *testing.T) {
 	t.Parallel()
-	w := new(world)
+	w := newWorld()
 	c, id := w.connect(t, func(o *redial.Options) { o.Attempts = 1000 })
 	var open atomic.Bool
 	w.gate = func() error {
@@ -264,11 +266,11 @@ func TestCallsWaitForTheNextConnection(t *testing.T) {
 	w.await(t, redial.Failed)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	if _, err := testagent.Prompt(ctx, c, id, "count 1"); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := testagent.Prompt(ctx, c, id, "COUNT 1"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	time.AfterFunc(10*time.Millisecond, func() { open.Store(true) })
-	if _, err := testagent.Prompt(t.Context(), c, id, "count 1"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 1"); err != nil {
 		t.Error(err)
 	}
 }
@@ -280,13 +282,13 @@ func TestGivingUp(t *testing.T) {
 		err      error
 		attempts int
 	}{"after so many attempts": {errors.New("unreachable"), 3}, "at once when it is pointless": {refused, 1}} {
-		w := new(world)
+		w := newWorld()
 		c, id := w.connect(t, func(o *redial.Options) { o.Attempts = 3 })
 		w.gate = func() error { return test.err }
 		w.cut()
 		w.await(t, redial.GaveUp)
 		<-c.Done()
-		_, err := testagent.Prompt(t.Context(), c, id, "count 1")
+		_, err := testagent.Prompt(t.Context(), c, id, "COUNT 1")
 		var gaveUp *redial.GaveUpError
 		var closed *rpc.ClosedError
 		if !errors.As(err, &gaveUp) || gaveUp.Attempts != test.attempts || !errors.Is(err, test.err) || !errors.As(err, &closed) {
@@ -297,7 +299,7 @@ func TestGivingUp(t *testing.T) {
 
 func TestWithoutAttemptsTheClientEndsAsTheConnectionDid(t *testing.T) {
 	t.Parallel()
-	w := new(world)
+	w := newWorld()
 	c, _ := w.connect(t, func(o *redial.Options) { o.Attempts = -1 })
 	w.cut()
 	<-c.Done()
@@ -327,7 +329,7 @@ func TestTheFirstConnectionIsNotTriedAgain(t *testing.T) {
 
 func TestCloseEndsTheAttempts(t *testing.T) {
 	t.Parallel()
-	w := new(world)
+	w := newWorld()
 	c, _ := w.connect(t, func(o *redial.Options) { o.Pause, o.LongestPause = time.Hour, time.Hour })
 	w.gate = func() error { return errors.New("unreachable") }
 	w.cut()
@@ -340,7 +342,7 @@ func TestCloseEndsTheAttempts(t *testing.T) {
 
 func TestConnectionsOverTheNetworkAreMadeAgain(t *testing.T) {
 	t.Parallel()
-	store, token := new(testagent.Store), access.NewToken()
+	store, token := &testagent.Agent{Mode: "resume"}, access.NewToken()
 	guard := access.Guard{Token: token}
 	h := httptest.NewServer(&httpstream.Server{Guard: guard, Handle: store.Serve})
 	defer h.Close()
@@ -354,13 +356,13 @@ func TestConnectionsOverTheNetworkAreMadeAgain(t *testing.T) {
 			return websocket.Dial(ctx, s.URL, access.Client{Token: token})
 		},
 	} {
-		w := new(world)
+		w := newWorld()
 		c, id := w.connect(t, func(o *redial.Options) { o.Dial = dial })
-		if _, err := testagent.Prompt(t.Context(), c, id, "die"); err == nil {
+		if _, err := testagent.Prompt(t.Context(), c, id, "HANGUP"); err == nil {
 			t.Error(name, "no error")
 		}
 		w.await(t, redial.Connected)
-		if _, err := testagent.Prompt(t.Context(), c, id, "count 20"); err != nil {
+		if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 20"); err != nil {
 			t.Error(name, err)
 		}
 		if got := w.client.Texts(id); !slices.Equal(got, store.Texts(id)) || len(got) != 20 {
@@ -374,7 +376,7 @@ func TestConnectionsOverTheNetworkAreMadeAgain(t *testing.T) {
 func TestAConnectionThatDoesNotLastIsAFailedAttempt(t *testing.T) {
 	t.Parallel()
 	const attempts = 5
-	w := new(world)
+	w := newWorld()
 	c, _ := w.connect(t, func(o *redial.Options) {
 		o.Attempts, o.LongestPause = attempts, time.Hour
 		o.OnEvent = func(e redial.Event) {

@@ -45,7 +45,7 @@ func TestTheSDKClientTalksToAServedAgent(t *testing.T) {
 			t.Parallel()
 			s := new(serve.Server)
 			url, _ := start(t, s, "http://127.0.0.1:0")
-			cmd := node(t, "sdk-client.mjs", scheme+strings.TrimPrefix(url, "http"), "count 50", "ask /w/x", "wait")
+			cmd := node(t, "sdk-client.mjs", scheme+strings.TrimPrefix(url, "http"), "COUNT 50", "READ /w/x", "WAIT")
 			cmd.Env = append(os.Environ(), "TOKEN="+s.Guard.Token.Reveal())
 			out, err := cmd.Output()
 			if err != nil {
@@ -59,7 +59,7 @@ func TestTheSDKClientTalksToAServedAgent(t *testing.T) {
 				t.Fatalf("%s: %v", out, err)
 			}
 			if !slices.Equal(got.Stops, []string{"end_turn", "end_turn", "cancelled"}) || got.Failure != int(acp.ErrorCodeResourceNotFound) ||
-				len(got.Texts) != 51 || got.Texts[49] != "50 of 50" || got.Texts[50] != "text of /w/x" {
+				len(got.Texts) != 51 || got.Texts[49] != "50 of 50" || got.Texts[50] != `READ {"content":"text of /w/x"}` {
 				t.Errorf("%s", out)
 			}
 		})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -28,23 +27,15 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/websocket"
 )
 
-const (
-	beAgent = "HERMES_TEST_BE_AGENT"
-	soon    = 20 * time.Second
-)
+const soon = 20 * time.Second
 
 func TestMain(m *testing.M) {
-	if os.Getenv(beAgent) != "" {
-		fmt.Println("Welcome to the test agent!") // a line that is no message
-		fmt.Fprintln(os.Stderr, "started")
-		new(testagent.Store).Serve(context.Background(), transport.Stdio())
-		return
-	}
+	testagent.Main()
 	os.Exit(leak.Main(m))
 }
 
 func self() launch.Command {
-	return launch.Command{Path: os.Args[0], Env: []string{beAgent + "=1"}}
+	return launch.Command{Path: os.Args[0], Env: []string{testagent.Env + "=LINE Welcome to the test agent!\nERR started\nSERVE"}}
 }
 
 // start serves on address until the test ends.
@@ -130,12 +121,12 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, text := range []string{"count 300", "ask /w/x"} {
+			for _, text := range []string{"COUNT 300", "READ /w/x"} {
 				if _, err := testagent.Prompt(t.Context(), c, r.SessionID, text); err != nil {
 					t.Fatal(err)
 				}
 			}
-			if got := client.Texts(r.SessionID); len(got) != 301 || got[299] != "300 of 300" || got[300] != "text of /w/x" {
+			if got := client.Texts(r.SessionID); len(got) != 301 || got[299] != "300 of 300" || got[300] != `READ {"content":"text of /w/x"}` {
 				t.Errorf("%d updates", len(got))
 			}
 			if n := c.Stats().Count(rpc.FaultNoise); n != 0 {
@@ -150,7 +141,7 @@ func TestAnAgentProcessBehindEachTransport(t *testing.T) {
 			if _, err := (acp.Agent{Conn: c2}).Initialize(t.Context(), &acp.InitializeRequest{ProtocolVersion: 1}); err != nil {
 				t.Fatal(err)
 			}
-			if r2, err := (acp.Agent{Conn: c2}).NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/w", MCPServers: []acp.MCPServer{}}); err != nil || r2.SessionID != "session-1" {
+			if r2, err := (acp.Agent{Conn: c2}).NewSession(t.Context(), &acp.NewSessionRequest{Cwd: "/w", MCPServers: []acp.MCPServer{}}); err != nil || r2.SessionID != "s1" {
 				t.Error(r2, err)
 			}
 			c2.Close()

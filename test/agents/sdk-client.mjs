@@ -40,11 +40,11 @@ const { sessionId } = await first.agent.request(agentMethods.session.new, { cwd:
 const stops = [];
 for (const text of prompts) {
   const turn = first.agent.request(agentMethods.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
-  if (text === "wait") setTimeout(() => first.agent.notify(agentMethods.session.cancel, { sessionId }), 100);
+  if (text === "WAIT") setTimeout(() => first.agent.notify(agentMethods.session.cancel, { sessionId }), 100);
   stops.push((await turn).stopReason);
 }
 const failure = await first.agent
-  .request(agentMethods.session.prompt, { sessionId: "nope", prompt: [{ type: "text", text: "count 1" }] })
+  .request(agentMethods.session.prompt, { sessionId: "nope", prompt: [{ type: "text", text: "COUNT 1" }] })
   .catch((error) => error.code);
 await new Promise((resolve) => setTimeout(resolve, 100));
 console.log(JSON.stringify({ sessionId, stops, texts: first.texts, failure }));

@@ -86,7 +86,7 @@ func TestAStreamThatIsCutGoesOnWithoutLossOrRepetition(t *testing.T) {
 			id := newSession(t, c)
 			ctx, cancel := context.WithTimeout(t.Context(), soon)
 			defer cancel()
-			if _, err := testagent.Prompt(ctx, c, id, "count 150"); err != nil {
+			if _, err := testagent.Prompt(ctx, c, id, "COUNT 150"); err != nil {
 				t.Fatal(err)
 			}
 			same(t, client.Texts(id), counted(150))
@@ -128,7 +128,7 @@ func TestASessionStreamThatCannotGoOnFailsOnlyItsCalls(t *testing.T) {
 	var streams atomic.Int32
 	server := serve(t, s, func(h http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodGet && r.Header.Get("Acp-Session-Id") == "session-1" && streams.Add(1) == 1 {
+			if r.Method == http.MethodGet && r.Header.Get("Acp-Session-Id") == "s1" && streams.Add(1) == 1 {
 				ctx, cancel := context.WithCancel(r.Context())
 				go func() {
 					<-cut
@@ -145,11 +145,11 @@ func TestASessionStreamThatCannotGoOnFailsOnlyItsCalls(t *testing.T) {
 	a, b := newSession(t, c), newSession(t, c)
 	failed, other := make(chan error, 1), make(chan error, 1)
 	go func() {
-		_, err := testagent.Prompt(t.Context(), c, a, "wait")
+		_, err := testagent.Prompt(t.Context(), c, a, "WAIT")
 		failed <- err
 	}()
 	go func() {
-		_, err := testagent.Prompt(t.Context(), c, b, "wait")
+		_, err := testagent.Prompt(t.Context(), c, b, "WAIT")
 		other <- err
 	}()
 	time.Sleep(100 * time.Millisecond)
@@ -163,7 +163,7 @@ func TestASessionStreamThatCannotGoOnFailsOnlyItsCalls(t *testing.T) {
 		t.Error("the other session:", err)
 	}
 	acp.Agent{Conn: c}.Cancel(t.Context(), &acp.CancelNotification{SessionID: a})
-	if _, err := testagent.Prompt(t.Context(), c, a, "count 3"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), c, a, "COUNT 3"); err != nil {
 		t.Error("the session again:", err)
 	}
 	if c.Err() != nil {

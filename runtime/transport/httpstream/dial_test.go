@@ -124,10 +124,10 @@ func TestDeleteIsAlwaysSent(t *testing.T) {
 			c := connect(t, server.URL, access.Client{Token: s.Guard.Token}, new(testagent.Client))
 			id := newSession(t, c)
 			if how == "agent ends" {
-				testagent.Prompt(t.Context(), c, id, "die")
+				testagent.Prompt(t.Context(), c, id, "HANGUP")
 			}
 			if how == "close in a turn" {
-				go testagent.Prompt(t.Context(), c, id, "wait")
+				go testagent.Prompt(t.Context(), c, id, "WAIT")
 				time.Sleep(20 * time.Millisecond)
 			}
 			c.Close()
@@ -140,7 +140,7 @@ func TestDeleteIsAlwaysSent(t *testing.T) {
 
 func TestARefusedSessionStreamIsNotFatalBeforeLoad(t *testing.T) {
 	t.Parallel()
-	store := new(testagent.Store)
+	store := new(testagent.Agent)
 	s := &httpstream.Server{Handle: store.Serve}
 	var loaded, refused atomic.Int32
 	server := serve(t, s, func(h http.Handler) http.Handler {
@@ -162,7 +162,7 @@ func TestARefusedSessionStreamIsNotFatalBeforeLoad(t *testing.T) {
 	loaded.Add(2)
 	first := connect(t, server.URL, access.Client{Token: s.Guard.Token}, new(testagent.Client))
 	id := newSession(t, first)
-	if _, err := testagent.Prompt(t.Context(), first, id, "count 20"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), first, id, "COUNT 20"); err != nil {
 		t.Fatal(err)
 	}
 	first.Close()
@@ -197,17 +197,17 @@ func TestARefusedMessageFailsOnlyItsCall(t *testing.T) {
 	for _, code := range []int32{400, 409, 413, 429, 500, 502, 503} {
 		status.Store(code)
 		var e *acp.Error
-		if _, err := testagent.Prompt(t.Context(), c, id, "count 1"); !errors.As(err, &e) || !strings.Contains(string(e.Data), fmt.Sprintf(`"status":%d`, code)) {
+		if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 1"); !errors.As(err, &e) || !strings.Contains(string(e.Data), fmt.Sprintf(`"status":%d`, code)) {
 			t.Error(code, err)
 		}
 	}
 	status.Store(0)
-	if _, err := testagent.Prompt(t.Context(), c, id, "count 1"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 1"); err != nil {
 		t.Error(err)
 	}
 	status.Store(404)
 	var gone *httpstream.StatusError
-	if _, err := testagent.Prompt(t.Context(), c, id, "count 1"); !errors.As(err, &gone) || gone.Status != 404 {
+	if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 1"); !errors.As(err, &gone) || gone.Status != 404 {
 		t.Error(err)
 	}
 }

@@ -43,7 +43,7 @@ func serve(t *testing.T, s *httpstream.Server, wrap func(http.Handler) http.Hand
 		s.Guard.Token = access.NewToken()
 	}
 	if s.Handle == nil {
-		s.Handle = new(testagent.Store).Serve
+		s.Handle = new(testagent.Agent).Serve
 	}
 	var h http.Handler = s
 	if wrap != nil {
@@ -111,7 +111,7 @@ func TestAConversation(t *testing.T) {
 	var both sync.WaitGroup
 	for _, id := range []acp.SessionID{a, b} {
 		both.Go(func() {
-			if r, err := testagent.Prompt(t.Context(), c, id, "count 500"); err != nil || r != acp.StopReasonEndTurn {
+			if r, err := testagent.Prompt(t.Context(), c, id, "COUNT 500"); err != nil || r != acp.StopReasonEndTurn {
 				t.Error(r, err)
 			}
 		})
@@ -119,20 +119,20 @@ func TestAConversation(t *testing.T) {
 	both.Wait()
 	same(t, client.Texts(a), counted(500))
 	same(t, client.Texts(b), counted(500))
-	if _, err := testagent.Prompt(t.Context(), c, a, "ask /w/file"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), c, a, "READ /w/file"); err != nil {
 		t.Fatal(err)
 	}
-	if all := client.Texts(a); all[len(all)-1] != "text of /w/file" {
+	if all := client.Texts(a); all[len(all)-1] != `READ {"content":"text of /w/file"}` {
 		t.Error(all[len(all)-1])
 	}
 	time.AfterFunc(50*time.Millisecond, func() {
 		acp.Agent{Conn: c}.Cancel(context.Background(), &acp.CancelNotification{SessionID: a})
 	})
-	if r, err := testagent.Prompt(t.Context(), c, a, "wait"); err != nil || r != acp.StopReasonCancelled {
+	if r, err := testagent.Prompt(t.Context(), c, a, "WAIT"); err != nil || r != acp.StopReasonCancelled {
 		t.Error(r, err)
 	}
 	var e *acp.Error
-	if _, err := testagent.Prompt(t.Context(), c, "nope", "count 1"); !errors.As(err, &e) || e.Code != acp.ErrorCodeResourceNotFound {
+	if _, err := testagent.Prompt(t.Context(), c, "nope", "COUNT 1"); !errors.As(err, &e) || e.Code != acp.ErrorCodeResourceNotFound {
 		t.Error(err)
 	}
 	if r, err := (acp.Agent{Conn: c}).ListSessions(t.Context(), &acp.ListSessionsRequest{}); err != nil || len(r.Sessions) != 2 {
@@ -145,7 +145,7 @@ func TestAConversation(t *testing.T) {
 
 func TestAConversationOverHTTP2(t *testing.T) {
 	t.Parallel()
-	s := &httpstream.Server{Guard: access.Guard{Token: access.NewToken()}, Handle: new(testagent.Store).Serve}
+	s := &httpstream.Server{Guard: access.Guard{Token: access.NewToken()}, Handle: new(testagent.Agent).Serve}
 	var old atomic.Int32
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.ProtoMajor != 2 {
@@ -160,7 +160,7 @@ func TestAConversationOverHTTP2(t *testing.T) {
 	roots := server.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	c := connect(t, server.URL, access.Client{Token: s.Guard.Token, TLS: &tls.Config{RootCAs: roots}}, client)
 	id := newSession(t, c)
-	if _, err := testagent.Prompt(t.Context(), c, id, "count 300"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 300"); err != nil {
 		t.Fatal(err)
 	}
 	same(t, client.Texts(id), counted(300))
@@ -176,7 +176,7 @@ func TestAReplayComesBeforeTheAnswerToLoad(t *testing.T) {
 	server := serve(t, s, nil)
 	first := connect(t, server.URL, access.Client{Token: s.Guard.Token}, new(testagent.Client))
 	id := newSession(t, first)
-	if _, err := testagent.Prompt(t.Context(), first, id, "count 400"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), first, id, "COUNT 400"); err != nil {
 		t.Fatal(err)
 	}
 	first.Close()

@@ -29,7 +29,7 @@ import (
 // BenchmarkUpdates measures how many updates a second go from one agent to one
 // client over loopback.
 func BenchmarkUpdates(b *testing.B) {
-	s := &httpstream.Server{Guard: access.Guard{Token: access.NewToken()}, Handle: new(testagent.Store).Serve}
+	s := &httpstream.Server{Guard: access.Guard{Token: access.NewToken()}, Handle: new(testagent.Agent).Serve}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
@@ -53,7 +53,7 @@ func BenchmarkUpdates(b *testing.B) {
 		b.Fatal(err)
 	}
 	b.ResetTimer()
-	if _, err := testagent.Prompt(b.Context(), c, r.SessionID, fmt.Sprintf("count %d", b.N)); err != nil {
+	if _, err := testagent.Prompt(b.Context(), c, r.SessionID, fmt.Sprintf("COUNT %d", b.N)); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "updates/s")
@@ -88,7 +88,7 @@ func TestManyConnections(t *testing.T) {
 			all.Go(func() {
 				for range rounds {
 					few <- struct{}{}
-					_, err := testagent.Prompt(t.Context(), c, id, fmt.Sprint("count ", count))
+					_, err := testagent.Prompt(t.Context(), c, id, fmt.Sprint("COUNT ", count))
 					<-few
 					if err != nil {
 						t.Error(err)
@@ -126,7 +126,7 @@ func serveLoad(token string) {
 		fmt.Fprintln(os.Stderr, err)
 		return
 	}
-	s := &httpstream.Server{Guard: access.Guard{Token: secret}, Handle: new(testagent.Store).Serve, MaxQueued: 1 << 20}
+	s := &httpstream.Server{Guard: access.Guard{Token: secret}, Handle: new(testagent.Agent).Serve, MaxQueued: 1 << 20}
 	go http.Serve(l, s)
 	fmt.Println("http://" + l.Addr().String())
 	io.Copy(io.Discard, os.Stdin)
@@ -196,5 +196,5 @@ func deaf(t *testing.T, url string, token access.Token) {
 	id := send("POST", "", "", `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`)
 	t.Cleanup(func() { send("DELETE", id, "", "") })
 	send("POST", id, "", `{"jsonrpc":"2.0","id":2,"method":"session/new","params":{"cwd":"/w","mcpServers":[]}}`)
-	send("POST", id, "session-1", `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"session-1","prompt":[{"type":"text","text":"count 60000"}]}}`)
+	send("POST", id, "s1", `{"jsonrpc":"2.0","id":3,"method":"session/prompt","params":{"sessionId":"s1","prompt":[{"type":"text","text":"COUNT 60000"}]}}`)
 }

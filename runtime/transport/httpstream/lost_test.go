@@ -45,7 +45,7 @@ func TestUpdatesArriveWhileAMessageWaitsToBeTaken(t *testing.T) {
 	id := newSession(t, c)
 	done := make(chan error, 1)
 	go func() {
-		_, err := testagent.Prompt(t.Context(), c, id, "count 3000")
+		_, err := testagent.Prompt(t.Context(), c, id, "COUNT 3000")
 		done <- err
 	}()
 	for len(client.Texts(id)) == 0 {
@@ -58,7 +58,7 @@ func TestUpdatesArriveWhileAMessageWaitsToBeTaken(t *testing.T) {
 	}
 	same(t, client.Texts(id), counted(3000))
 	close(release)
-	if _, err := testagent.Prompt(t.Context(), c, id, "count 1"); err != nil {
+	if _, err := testagent.Prompt(t.Context(), c, id, "COUNT 1"); err != nil {
 		t.Error(err)
 	}
 }
@@ -143,7 +143,7 @@ func TestTheEndOfTheConnectionsStreamEndsTheConnection(t *testing.T) {
 			id := newSession(t, c)
 			failed := make(chan error, 1)
 			go func() {
-				_, err := testagent.Prompt(t.Context(), c, id, "wait")
+				_, err := testagent.Prompt(t.Context(), c, id, "WAIT")
 				failed <- err
 			}()
 			time.Sleep(50 * time.Millisecond)

@@ -43,7 +43,7 @@ func TestTheCookieOfALoadBalancerKeepsAConnectionOnItsNode(t *testing.T) {
 	token := access.NewToken()
 	b := new(balancer)
 	for range 2 {
-		b.nodes = append(b.nodes, &httpstream.Server{Guard: access.Guard{Token: token}, Handle: new(testagent.Store).Serve})
+		b.nodes = append(b.nodes, &httpstream.Server{Guard: access.Guard{Token: token}, Handle: new(testagent.Agent).Serve})
 	}
 	server := httptest.NewServer(b)
 	defer server.Close()
@@ -57,7 +57,7 @@ func TestTheCookieOfALoadBalancerKeepsAConnectionOnItsNode(t *testing.T) {
 	}
 	for i := range clients {
 		for range 3 {
-			if _, err := testagent.Prompt(t.Context(), conns[i], ids[i], "count 20"); err != nil {
+			if _, err := testagent.Prompt(t.Context(), conns[i], ids[i], "COUNT 20"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -59,7 +59,7 @@ func TestAClientIgnoresOtherFrames(t *testing.T) {
 // C160 of the conformance list.
 func TestAMalformedFrameIsAnsweredAndTheConnectionGoesOn(t *testing.T) {
 	t.Parallel()
-	url, client := start(t, &websocket.Server{Handle: new(testagent.Store).Serve})
+	url, client := start(t, &websocket.Server{Handle: new(testagent.Agent).Serve})
 	c := raw(t, url, client)
 	c.Write(t.Context(), ws.MessageText, []byte(helloV1))
 	receives(t, c, `"id":0,"result":{`)

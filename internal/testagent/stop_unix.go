@@ -1,0 +1,7 @@
+//go:build unix
+
+package testagent
+
+import "syscall"
+
+const stop = syscall.SIGSTOP
