@@ -12,6 +12,8 @@ import (
 const faultMark = 0xff
 
 // AppendFault appends a fault in place of a value that cannot be encoded.
+//
+//go:noinline
 func AppendFault(dst []byte, reason string) []byte {
 	dst = append(dst, faultMark)
 	dst = append(dst, strings.ToValidUTF8(reason, "\ufffd")...)
@@ -30,6 +32,8 @@ func Fault(text []byte) error {
 }
 
 // Marshaled is what MarshalJSON returns of encoded text.
+//
+//go:noinline
 func Marshaled(text []byte) ([]byte, error) {
 	if err := Fault(text); err != nil {
 		return nil, err

@@ -8,6 +8,8 @@ type Mark struct {
 
 // Mark returns the place of the next value. After a failure there is none, so
 // what failed before the value cannot be forgiven as part of it.
+//
+//go:noinline
 func (d *Dec) Mark() Mark {
 	if d.code != ok {
 		return Mark{p: -1}
@@ -31,6 +33,8 @@ func (d *Dec) Rewind(m Mark) {
 // The rest of the value is read from where the failure left the cursor, which
 // is on the value that failed or behind it. So forgiving costs each byte of the
 // text at most once, no matter how deep failures are nested.
+//
+//go:noinline
 func (d *Dec) Recover(m Mark) bool {
 	forgiven := d.recover(m)
 	d.forgave = d.forgave || forgiven

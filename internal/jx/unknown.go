@@ -85,6 +85,8 @@ func (u *Unknown) Add(d *Dec, name []byte, outer *Outer) {
 }
 
 // Text returns the members as the text of an object, nil when there are none.
+//
+//go:noinline
 func (u *Unknown) Text() []byte {
 	if u.members == nil {
 		return nil
