@@ -1,6 +1,7 @@
 // Package launch runs agents as child processes of a client. It finds the program, gives it a
 // chosen environment and a process group of its own, keeps the end of its standard error, and makes
-// sure that nothing of it is left behind.
+// sure that nothing of it is left behind. Authors of agents want package rpc, where Serve runs an
+// agent.
 package launch
 
 import (
