@@ -3,7 +3,8 @@
 //
 //   - Code that programs link must be reachable from one of them, or from an
 //     exported name of the packages below acp and runtime, which are for users,
-//     or of a package that no program links, which is for tests.
+//     or of a package that no program links, which is for tests. Programs below
+//     internal are for tests too.
 //   - Everything, tests included, must be reachable from a program or a test.
 //
 // Its argument is the analysis with its version, for go run.
@@ -73,6 +74,9 @@ func findDead(analysis string) ([]string, error) {
 		if p.Name == "main" {
 			linked[p.ImportPath] = true
 			programs = append(programs, p.ImportPath)
+			if strings.HasPrefix(p.ImportPath, module+"/internal/") {
+				continue // a program for tests
+			}
 			for _, dep := range p.Deps {
 				linked[dep] = true
 			}
