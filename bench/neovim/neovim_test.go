@@ -62,7 +62,7 @@ func TestBothClientsShowEveryUpdate(t *testing.T) {
 			for i, c := range small {
 				for j, client := range Clients {
 					r := results[i][j]
-					if r.Took <= 0 || r.CPU <= 0 || r.Gap <= 0 || r.Ready <= 0 || r.Redraws <= 0 {
+					if r.Took <= 0 || r.CPU <= 0 || r.Ready <= 0 || client == "hermes" && r.Redraws == 0 {
 						t.Errorf("%s, %s: %+v", client, c.Name, r)
 					}
 				}
