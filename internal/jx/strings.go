@@ -156,8 +156,7 @@ func unicode(s []byte) (r rune, size int) {
 	return utf8.RuneError, 6
 }
 
-// appendPaired copies JSON text that has been checked and replaces unpaired
-// surrogate escapes.
+// appendPaired copies JSON text and replaces unpaired surrogate escapes.
 func appendPaired(dst, text []byte) []byte {
 	for {
 		i := bytes.IndexByte(text, '\\')
@@ -166,6 +165,9 @@ func appendPaired(dst, text []byte) []byte {
 		}
 		dst = append(dst, text[:i]...)
 		text = text[i:]
+		if len(text) < 2 || text[1] == 'u' && len(text) < 6 {
+			return append(dst, text...) // it was not checked; the decoder says why
+		}
 		n := 2
 		if text[1] == 'u' {
 			var r rune

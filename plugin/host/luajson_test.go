@@ -51,7 +51,7 @@ func TestOurMembersWinOverTheAgents(t *testing.T) {
 }
 
 func FuzzJSONForLua(f *testing.F) {
-	for _, s := range []string{`{"a":[null,"\ud800",12345678901234567890]}`, `[[[]]]`, `"\\"`, `{"":{"":[]}}`, `-0`} {
+	for _, s := range []string{`{"a":[null,"\ud800",12345678901234567890]}`, `[[[]]]`, `"\\"`, `{"":{"":[]}}`, `-0`, `0\u`, `0\`, `"\u00`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {
