@@ -169,5 +169,27 @@ func AppendMembers(dst, obj []byte, declared string) []byte {
 	return append(dst[:at], dst[at+1:len(dst)-1]...)
 }
 
+// Apart checks the members of text from at on, those of a variant. They may not
+// use the names that the object around them declares; see AppendMembers.
+//
+//go:noinline
+func Apart(text []byte, at int, declared string) []byte {
+	if at == len(text) || bytes.IndexByte(text[at:], faultMark) >= 0 {
+		return text
+	}
+	members := append([]byte{'{'}, bytes.TrimPrefix(text[at:], []byte{','})...)
+	var d Dec
+	d.Reset(append(members, '}'))
+	d.Obj()
+	names := strings.Fields(declared)
+	for name, more := d.Next(); more; name, more = d.Next() {
+		if slices.Contains(names, string(name)) {
+			return AppendFault(text[:at], "the extra member "+strconv.Quote(string(name))+" is a declared one")
+		}
+		d.Skip()
+	}
+	return text
+}
+
 // Keys returns the keys of m in order.
 func Keys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1301,7 +1301,7 @@ func (v *DiffChange) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"fileType":`, string(v.FileType.V), v.FileType.OK)
 	b = jx.AppendOptStr(b, `"mimeType":`, string(v.MimeType.V), v.MimeType.OK)
 	b = jx.AppendMeta(b, v.Meta)
-	return appendDiffChangeVariantMembers(b, v.Variant)
+	return jx.Apart(appendDiffChangeVariantMembers(b, v.Variant), len(b), "fileType mimeType _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2027,7 +2027,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"message":`...)
 	b = jx.AppendString(b, v.Message)
 	b = jx.AppendMeta(b, v.Meta)
-	return appendCreateElicitationRequestVariantMembers(b, v.Variant)
+	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -2072,7 +2072,7 @@ func (v *CreateElicitationRequestOther) decode(d *jx.Dec, outer *jx.Outer) {
 }
 
 func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
-	return appendCreateElicitationRequestOtherVariantMembers(b, v.Variant)
+	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3047,7 +3047,7 @@ var membersOfElicitationFormMode = []string{"requestedSchema"}
 func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"requestedSchema":`...)
 	b = v.RequestedSchema.AppendJSON(b)
-	return appendElicitationFormModeVariantMembers(b, v.Variant)
+	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -3104,7 +3104,7 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	b = jx.AppendString(b, string(v.ElicitationID))
 	b = append(jx.Comma(b), `"url":`...)
 	b = jx.AppendString(b, v.URL)
-	return appendElicitationURLModeVariantMembers(b, v.Variant)
+	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -5645,7 +5645,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	b = jx.AppendOptStr(b, `"description":`, v.Description.V, v.Description.OK)
 	b = jx.AppendOptStr(b, `"category":`, string(v.Category.V), v.Category.OK)
 	b = jx.AppendMeta(b, v.Meta)
-	return appendSessionConfigOptionVariantMembers(b, v.Variant)
+	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "configId name description category _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -7321,7 +7321,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 		b = append(b, ']')
 	}
 	b = jx.AppendMeta(b, v.Meta)
-	return appendIdleStateUpdateVariantMembers(b, v.Variant)
+	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "usage background _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -12952,7 +12952,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	b = append(jx.Comma(b), `"configId":`...)
 	b = jx.AppendString(b, string(v.ConfigID))
 	b = jx.AppendMeta(b, v.Meta)
-	return appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant)
+	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
@@ -13422,7 +13422,7 @@ var membersOfCreateElicitationResponse = []string{"_meta"}
 
 func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	b = jx.AppendMeta(b, v.Meta)
-	return appendCreateElicitationResponseVariantMembers(b, v.Variant)
+	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
 // UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.

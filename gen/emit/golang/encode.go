@@ -23,7 +23,7 @@ func (g *gen) encodeStruct(f *jen.File, s structType) {
 	}
 	switch {
 	case s.union != nil:
-		body = append(body, line("return append%sMembers(b, v.Variant)", s.variants))
+		body = append(body, line("return %s(append%sMembers(b, v.Variant), len(b), %q)", g.in("Apart"), s.variants, g.declared(s)))
 	default:
 		body = append(body, line("return %s(b, v.%s, %q)", g.in("AppendMembers"), s.extra(), g.declared(s)))
 	}
