@@ -87,11 +87,15 @@ func (c *Conn) run(l *lane) {
 		}
 		l.queue, l.spare = l.spare[:0], nil
 		l.mu.Unlock()
-		for i := range batch {
-			c.take(&batch[i])
+		for done := batch; len(done) > 0; {
+			n := min(len(done), maxRecycled/2)
+			for i := range done[:n] {
+				c.take(&done[i])
+			}
+			c.used.put(done[:n])
+			clear(done[:n])
+			done = done[n:]
 		}
-		c.used.put(batch)
-		clear(batch)
 		if cap(batch) <= maxSpare {
 			l.mu.Lock()
 			l.spare = batch[:0]
@@ -116,7 +120,7 @@ func (c *Conn) take(s *step) {
 
 // notify runs the handler of a notification.
 func (c *Conn) notify(s *step) {
-	n := len(s.buf.b)
+	n := cap(s.buf.b)
 	if !c.closing() {
 		if err := c.handleNotification(s.method, s.params); err != nil {
 			kind := FaultHandler
@@ -129,7 +133,7 @@ func (c *Conn) notify(s *step) {
 			c.fault(kind, err, s.buf.b)
 		}
 	}
-	if cap(s.buf.b) > maxRecycledBytes {
+	if s.buf.isLarge() {
 		s.buf.free()
 		s.buf = nil
 	}

@@ -38,13 +38,14 @@ type Limits struct {
 	Depth     int
 	SendDepth int
 	// Messages and Bytes bound what has been read and not yet handled: 10,000
-	// messages and 64 MiB. Above either the connection stops reading until
-	// handlers catch up; one message of any allowed size always passes.
+	// messages, and 8 MiB of buffers that hold them. Above either the connection
+	// stops reading until handlers catch up; one message of any allowed size
+	// always passes.
 	Messages int
 	Bytes    int
 	// Ahead is how many times Messages and Bytes may be exceeded while a
 	// handler waits for an answer of the peer, which may be behind what
-	// is not read: 4. Beyond that the handler's call fails with *BacklogError.
+	// is not read: 8. Beyond that the handler's call fails with *BacklogError.
 	Ahead int
 	// QueueMessages and QueueBytes bound what waits to be written: 10,000
 	// messages and 64 MiB. Above either Call, Notify and answers wait.
@@ -80,8 +81,8 @@ func (l Limits) withDefaults() Limits {
 	l.Depth = cmp.Or(l.Depth, 512)
 	l.SendDepth = cmp.Or(l.SendDepth, 100)
 	l.Messages = cmp.Or(l.Messages, 10_000)
-	l.Bytes = cmp.Or(l.Bytes, 64<<20)
-	l.Ahead = cmp.Or(l.Ahead, 4)
+	l.Bytes = cmp.Or(l.Bytes, 8<<20)
+	l.Ahead = cmp.Or(l.Ahead, 8)
 	l.QueueMessages = cmp.Or(l.QueueMessages, 10_000)
 	l.QueueBytes = cmp.Or(l.QueueBytes, 64<<20)
 	l.Requests = cmp.Or(l.Requests, 1024)

@@ -25,7 +25,7 @@ func TestDefaultLimits(t *testing.T) {
 	want := rpc.Limits{
 		Message: 160 << 20, Notice: 8 << 20,
 		Depth: 512, SendDepth: 100,
-		Messages: 10_000, Bytes: 64 << 20, Ahead: 4,
+		Messages: 10_000, Bytes: 8 << 20, Ahead: 8,
 		QueueMessages: 10_000, QueueBytes: 64 << 20,
 		Requests: 1024, Questions: 64, ID: 1024,
 		Stall: 60 * time.Second, Initialize: 30 * time.Second, NewSession: 60 * time.Second, Grace: time.Second,

@@ -9,13 +9,10 @@ import (
 // read parses messages and sorts them into lanes. It is the goroutine that owns
 // the transport's reading side.
 func (c *Conn) read() {
-	var buf *buffer
+	buf := c.used.get()
 	f := new(frame)
 	for {
 		c.flow.wait(c.giveUp)
-		if buf == nil {
-			buf = c.used.get()
-		}
 		msg, err := c.t.Read(buf.b[:0])
 		if big, ok := err.(*TooLargeError); ok {
 			c.tooLarge(big)
@@ -28,8 +25,14 @@ func (c *Conn) read() {
 			}
 			c.count.received.Add(1)
 			c.notice(msg)
-			if c.receive(f, buf, err != nil) {
-				buf = nil
+			text := buf.fitting(&c.used)
+			switch kept := c.receive(f, text, err != nil); {
+			case text == buf && kept && buf.isLarge():
+				buf = largeBuffer()
+			case text == buf && kept:
+				buf = c.used.get()
+			case text != buf && !kept:
+				c.used.unused(text)
 			}
 		}
 		if err != nil {
@@ -227,12 +230,12 @@ func (c *Conn) notification(f *frame, buf *buffer) (kept bool) {
 	}
 	if s.method == acp.MethodSessionCancel {
 		c.in.cancelPrompts(string(f.SessionID))
-		c.flow.add(len(buf.b))
+		c.flow.add(cap(buf.b))
 		c.work.add()
 		go c.notifyNow(s)
 		return true
 	}
-	c.flow.add(len(buf.b))
+	c.flow.add(cap(buf.b))
 	c.push(c.laneFor(f.SessionID), s)
 	return true
 }

@@ -129,7 +129,7 @@ func (c *Conn) request(f *frame, buf *buffer) (kept bool) {
 		}
 	}
 	req.ctx = requestContext{c: c, req: req}
-	c.flow.add(len(buf.b))
+	c.flow.add(cap(buf.b))
 	if l := c.laneFor(f.SessionID); l.busy() {
 		c.push(l, step{req: req})
 	} else {
@@ -177,7 +177,7 @@ func (c *Conn) respond(req *request, answer *buffer, head int, err error) {
 	answer.b = append(answer.b, '}')
 
 	req.ctx.end(context.Canceled)
-	n := len(req.buf.b)
+	n := cap(req.buf.b)
 	c.in.remove(req)
 	if !c.writeNow(answer) {
 		c.out.put(context.Background(), c.writeDone, outgoing{buf: answer})

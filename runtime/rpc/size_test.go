@@ -9,8 +9,11 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/hermes-nvim/hermes/acp"
@@ -90,6 +93,59 @@ func TestNothingAboveTheLimitIsSent(t *testing.T) {
 	w.say(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
 	if got := verdict(w.hear()); got != "1 -32603" {
 		t.Error(got)
+	}
+}
+
+// Buffers are used again, and what a small message takes of a large one would
+// count for nothing.
+func TestSmallMessagesThatWaitHoldNoLargeBuffers(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector multiplies memory")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it would empty the pool
+	const large, small = 1500, 5000
+	r, w := io.Pipe()
+	var handled atomic.Int64
+	release, hold := make(chan struct{}), make(chan struct{})
+	c := rpc.NewConn(transport.NewStream(r, discard{}), handler{notify: func(_ context.Context, _ string, p json.RawMessage) error {
+		if <-release; len(p) < 10_000 {
+			<-hold
+		}
+		handled.Add(1)
+		return nil
+	}}, rpc.Options{Limits: rpc.Limits{Bytes: 64 * mib}})
+	defer c.Close()
+	defer w.Close()
+	for range large {
+		writeUpdate(w, 20<<10)
+	}
+	close(release)
+	ends(t, "large messages", func() bool {
+		for handled.Load() < large {
+			runtime.Gosched()
+		}
+		return true
+	})
+	for range small {
+		writeUpdate(w, 0)
+	}
+	live := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	waiting := live()
+	close(hold)
+	ends(t, "small messages", func() bool {
+		for handled.Load() < large+small {
+			runtime.Gosched()
+		}
+		return true
+	})
+	if held := waiting - live(); held > small*(2<<10) {
+		t.Errorf("%d small messages hold %d MiB", small, held/mib)
 	}
 }
 
