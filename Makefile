@@ -48,7 +48,7 @@ generate: ## Regenerate everything that comes from the schemas
 
 .PHONY: bench
 bench: ## Measure against other bindings, side by side, and write docs/benchmarks.md
-	@cd bench && go vet ./... && go test ./... && go run ./report -o ../docs/benchmarks.md
+	@nvim="$$(scripts/nvim 0.12)"; cd bench && go vet ./... && go test ./... && go run ./report -nvim "$$nvim" -o ../docs/benchmarks.md
 
 .PHONY: lint
 lint: ## Check formatting and run the linters of Go and Lua

@@ -31,7 +31,8 @@ type Live struct {
 	CPU       time.Duration // for all updates, user and system
 	P50, P99  time.Duration // of a permission question and its answer, everybody on one processor
 	FreeP50   time.Duration // the same, on all processors
-	Peak      int64         // resident bytes after one message of LargeMessage, 0 when it is refused
+	Flooded   int64         // resident bytes at the peak while Updates of the mix come as fast as it takes them
+	Peak      int64         // the same with one message of LargeMessage
 }
 
 // What is sent.
@@ -94,7 +95,7 @@ type player struct {
 
 // update counts an update, and notifies the parent after each window.
 func (p *player) update() {
-	if p.seen++; p.task == "window" && p.seen%window == 0 || p.task == "free" && p.seen == Updates || p.task == "large" {
+	if p.seen++; p.task == "window" && p.seen%window == 0 || (p.task == "free" || p.task == "mix") && p.seen == Updates || p.task == "large" {
 		os.Stderr.WriteString(".")
 	}
 }
@@ -103,7 +104,7 @@ func (p *player) update() {
 func (p *player) report() {
 	var r syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &r)
-	fmt.Fprintf(os.Stderr, "\n%d %d\n", r.Utime.Nano()+r.Stime.Nano(), r.Maxrss)
+	fmt.Fprintf(os.Stderr, "\n%d %d\n", r.Utime.Nano()+r.Stime.Nano(), peak(r.Maxrss<<10))
 }
 
 type hermesPlayer struct {
@@ -181,8 +182,8 @@ func (c *child) end() (cpu time.Duration, peak int64, err error) {
 		return 0, 0, fmt.Errorf("client said %q", text)
 	}
 	ns, err1 := strconv.ParseInt(f[0], 10, 64)
-	kib, err2 := strconv.ParseInt(f[1], 10, 64)
-	return time.Duration(ns), kib << 10, errors.Join(err1, err2)
+	resident, err2 := strconv.ParseInt(f[1], 10, 64)
+	return time.Duration(ns), resident, errors.Join(err1, err2)
 }
 
 // MeasureLive measures everybody, in turns: the best of three.
@@ -222,9 +223,25 @@ func MeasureLive() ([]Live, error) {
 			}
 		}
 	}
-	peak, err := large("hermes")
-	out[0].Peak = peak
-	return out, err
+	peak, err1 := large("hermes")
+	flooded, err2 := flooded("hermes")
+	out[0].Peak, out[0].Flooded = peak, flooded
+	return out, errors.Join(err1, err2)
+}
+
+// peak is the most memory that this process has had resident, in bytes. What
+// getrusage knows includes the process that started it, up to the exec.
+func peak(rusage int64) int64 {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return rusage
+	}
+	var kib int64
+	_, rest, _ := bytes.Cut(status, []byte("VmHWM:"))
+	if _, err := fmt.Sscan(string(rest), &kib); err != nil {
+		return rusage
+	}
+	return kib << 10
 }
 
 func updateLine(filler string) []byte {
@@ -263,6 +280,32 @@ func updates(who, task string) (perSecond float64, cpu time.Duration, err error)
 	took := time.Since(began)
 	cpu, _, err = c.end()
 	return Updates / took.Seconds(), cpu, err
+}
+
+// flooded returns the peak memory of a client that takes Updates of the mix.
+func flooded(who string) (int64, error) {
+	c, err := startChild(who, "mix")
+	if err != nil {
+		return 0, err
+	}
+	var block []byte
+	for _, m := range Messages() {
+		block = append(append(append(block, `{"jsonrpc":"2.0","method":"session/update","params":`...), m.JSON...), "}\n"...)
+	}
+	n := len(Messages())
+	for sent := 0; sent < Updates; sent += n {
+		if left := Updates - sent; left < n {
+			block = bytes.Join(bytes.SplitAfter(block, []byte("\n"))[:left], nil)
+		}
+		if _, err := c.in.Write(block); err != nil {
+			return 0, err
+		}
+	}
+	if _, err := c.told.ReadByte(); err != nil {
+		return 0, err
+	}
+	_, peak, err := c.end()
+	return peak, err
 }
 
 // large returns the peak memory of a client that takes one large message.

@@ -59,7 +59,7 @@ type Result struct {
 	Ready     float64   // until the agent could be used
 	Took      float64   // from the request to its answer
 	CPU       float64   // of Neovim
-	Gap       float64   // longest time that the event loop stood still
+	Gap       float64   // longest that the event loop kept a timer waiting
 	Latencies []float64 // from the agent's write to the listener, in order
 	Seen      int       // updates
 

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"github.com/hermes-nvim/hermes/bench"
+	"github.com/hermes-nvim/hermes/bench/neovim"
 )
 
 func main() {
-	if bench.Role() {
+	if bench.Role() || neovim.Role() {
 		return
 	}
 	log.SetFlags(0)
@@ -21,18 +22,22 @@ func main() {
 	out := flag.String("o", "", "write the page to this file")
 	rounds := flag.Int("rounds", 60, "turns that everybody gets")
 	slice := flag.Duration("slice", 10*time.Millisecond, "length of a turn")
+	nvim := flag.String("nvim", "", "Neovim to measure in; none: that table is left out")
 	flag.Parse()
-	if err := run(*out, *rounds, *slice); err != nil {
+	if err := run(*out, *nvim, *rounds, *slice); err != nil {
 		log.Fatal(err)
 	}
 }
+
+// neovimRounds is how often each client runs in each case.
+const neovimRounds = 7
 
 // suites make the operations to measure, in the order of the page.
 var suites = []func() ([]bench.Op, error){
 	bench.Wire,
 }
 
-func run(out string, rounds int, slice time.Duration) error {
+func run(out, nvim string, rounds int, slice time.Duration) error {
 	var ops []bench.Op
 	for _, suite := range suites {
 		more, err := suite()
@@ -53,7 +58,11 @@ func run(out string, rounds int, slice time.Duration) error {
 	if err != nil {
 		return err
 	}
-	p := page{results: results, live: live, clients: clients, rounds: rounds, slice: slice}
+	editor, err := measureNeovim(nvim, neovimRounds)
+	if err != nil {
+		return err
+	}
+	p := page{results: results, live: live, clients: clients, editor: editor, rounds: rounds, slice: slice}
 	text := p.render()
 	fmt.Print(text)
 	if out != "" {
