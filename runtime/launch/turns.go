@@ -103,6 +103,9 @@ func (t *turns) received(msg []byte) {
 // telling reports whether received may need a message. The rest, which is
 // nearly all of them, need not be parsed.
 func telling(msg []byte) bool {
+	if bytes.HasPrefix(msg, []byte(`{"jsonrpc":"2.0","method":"session/update",`)) { // how they usually begin
+		return bytes.Contains(msg, []byte(`"state_update"`))
+	}
 	for _, word := range []string{`"result"`, `"error"`, `/request_permission"`, `/create"`, `"state_update"`} {
 		if bytes.Contains(msg, []byte(word)) {
 			return true
