@@ -70,8 +70,8 @@ fmt: ## Format Go and Lua
 	@agents="$$(scripts/agents)"; "$$agents/node_modules/.bin/stylua" $(LUA)
 
 .PHONY: fuzz
-fuzz: ## Run every fuzz target for ten seconds
-	@scripts/fuzz 10s
+fuzz: ## Run every fuzz target with 100,000 inputs
+	@scripts/fuzz
 
 .PHONY: clean
 clean: ## Remove what was built and installed here
