@@ -14,10 +14,10 @@ local M = {}
 ---@field agent string
 ---@field data table
 ---@field refused? string why the default must not serve it
----@field withdrawn? fun(reason: string) takes the default's question back
+---@field withdrawn? fun(reason: string) withdraws the default's question
 ---@field timer? uv.uv_timer_t
 
-local asks = {} ---@type table<string, hermes.Ask> those without an answer
+local asks = {} ---@type table<string, hermes.Ask> those without an answer yet
 local handlers = {} ---@type table<string, function> by event or method
 
 ---------------------------------------------------------------------------
@@ -131,7 +131,7 @@ local function closures(ask, by)
   }
 end
 
----Leave the answer to the host.
+---Leaves the answer to the host.
 ---@param ask hermes.Ask
 local function leave(ask)
   answer(ask.requestId, "default", function()
@@ -214,7 +214,7 @@ local function pass_large_write(ask, wanted)
   end
 end
 
----A request from the host.
+---Handles a request from the host.
 ---@param ask hermes.Ask
 function M.receive(ask)
   local events = require("hermes.events")
@@ -245,7 +245,7 @@ function M.receive(ask)
   end)
 end
 
----The request no longer needs an answer.
+---Drops a request that no longer needs an answer.
 ---@param id string
 ---@param reason string
 function M.withdraw(id, reason)
@@ -255,7 +255,7 @@ function M.withdraw(id, reason)
   end
 end
 
----The host is gone.
+---Drops all requests, because the host is gone.
 ---@param reason string
 function M.drop_all(reason)
   for id in pairs(vim.tbl_extend("force", {}, asks)) do

@@ -29,7 +29,7 @@ local function whole(value)
   return type(value) == "number" and value % 1 == 0
 end
 
----Kinds of values besides the types of Lua: the name and the test of each.
+---Kinds of values besides Lua's types: the name and the test of each.
 ---@type table<string, { [1]: string, [2]: fun(value: any): boolean }>
 local kinds = {
   callback = { "a function", vim.is_callable },
@@ -82,7 +82,7 @@ function M.problem(value, want)
   end
 end
 
----Raises an error in the caller of hermes.{who} when a value is wrong.
+---Raises an error in the caller of hermes.{who} if a value is wrong.
 ---@param value any
 ---@param want string
 ---@param who string

@@ -1,6 +1,6 @@
 ---setup{compat={seed=true}}: nvim_create_autocmd accepts the names of Hermes'
----events. Neovim itself refuses them: the list of its events is compiled in,
----and plugins fire User autocommands.
+---events. Neovim itself refuses them, because its list of events is compiled
+---in; plugins fire User autocommands instead.
 local M = {}
 
 local original ---@type function?

@@ -1,4 +1,4 @@
----Events: what a message looks like to a listener, and who is told.
+---Builds the data of events and delivers it to listeners.
 local M = {}
 
 local gen = require("hermes.events_gen")
@@ -10,10 +10,10 @@ local gen = require("hermes.events_gen")
 ---@field session_id? string
 ---@field once? boolean
 
--- Replaced and never changed, so that a listener may remove itself while the others are called.
+-- This list is replaced and never changed, so that a listener may remove itself while others run.
 local listeners = {} ---@type hermes.Listener[]
 
----Canonical name of an event, whichever way it is spelt.
+---Returns the canonical name of an event, however it is spelt.
 ---@param name string
 ---@return string? name nil when Hermes has no such event
 function M.canonical(name)
@@ -40,9 +40,9 @@ function M.names()
   return names
 end
 
----Raise unless `name` is an event.
+---Raises an error unless `name` is an event.
 ---@param name any
----@param who string function that was called
+---@param who string the function that was called
 ---@return string canonical
 function M.need(name, who)
   local canonical = type(name) == "string" and M.canonical(name)
@@ -55,10 +55,10 @@ end
 -- How often listeners have failed, by listener and place of the error.
 local failures = {} ---@type table<string, integer>
 local kinds = 0
-local max_kinds = 20 -- beyond it only the names of events tell listeners apart
+local max_kinds = 20 -- further kinds of failures are counted by the name of the event only
 
----Report that a listener failed: the first time to the user, from then on as a count in the log,
----at ten times, a hundred times and so on. Events come by the thousand.
+---Reports that a listener failed. The user sees only the first failure, because events come by the
+---thousand. The log gets a count after 10, 100, 1000 and so on.
 ---@param name string of the event
 ---@param err string
 ---@param id? string of the listener, when it is known
@@ -82,7 +82,7 @@ local function failed(name, err, id)
   end
 end
 
----Call `fn`; an error is shown as one line and goes no further.
+---Calls `fn`. An error is shown as one line and goes no further.
 ---@param what string
 ---@param fn function
 ---@return any ... what fn returned
@@ -96,7 +96,7 @@ function M.guard(what, fn, ...)
 end
 
 ---------------------------------------------------------------------------
--- The flat view: members of the update, and the names of the first README.
+-- The flat view: members of the update in the data itself, also under older names.
 
 local function camel(member)
   return (member:gsub("%u", function(c)
@@ -138,11 +138,11 @@ local function annotations(value)
   return both
 end
 
----What an event needs each time it fires.
+---What is needed each time that an event fires.
 ---@class hermes.EventShape
----@field place? string[] members of the data that lead to those that stand flat, too
----@field flat table<string, string[]>
----@field others { name: string, pattern: string }[] names beside its own, and what exists() takes
+---@field place? string[] path in the data to the members that the flat view copies
+---@field flat table<string, string[]> the members under older names
+---@field others { name: string, pattern: string }[] other names, and their patterns for exists()
 
 local shapes = setmetatable({}, {
   __index = function(shapes, name)
@@ -160,7 +160,7 @@ local shapes = setmetatable({}, {
   end,
 }) ---@type table<string, hermes.EventShape>
 
----Add the members of the update, and the names of the first README, to the data.
+---Adds the members of the update to the data, also under older names.
 ---@param shape hermes.EventShape
 ---@param data table
 local function flatten(shape, data)
@@ -189,9 +189,9 @@ local function flatten(shape, data)
 end
 
 ---------------------------------------------------------------------------
--- Telling.
+-- Delivery.
 
-local silently ---@type fun()? what runs while errors of listeners are silent
+local silently ---@type fun()? runs while errors of listeners are silent
 
 ---@private
 function M._run()
@@ -200,8 +200,8 @@ function M._run()
   end
 end
 
----Run `fn` with the errors of autocommands silent (unsilent keeps what listeners print). Such an
----error would print its traceback and ask to press enter, and until then no event would arrive.
+---Runs `fn` with the errors of autocommands silenced; `unsilent` keeps what listeners print. Such
+---an error would print its traceback and ask to press enter, and no event would arrive until then.
 ---@param fn fun(...)
 ---@return string? err
 local function silence(fn, ...)
@@ -218,10 +218,10 @@ local function silence(fn, ...)
   return not ok and err or nil
 end
 
--- Older Neovims raise what a listener has thrown at the next call of a function.
+-- Older Neovims raise the error of a listener only at the next function call.
 local raises_late = vim.fn.has("nvim-0.12") == 0
 
----Fire one User autocommand, and report an error in a listener as one line.
+---Fires one User autocommand, and reports an error in a listener as one line.
 ---@param name string
 ---@param data table
 local function fire(name, data)
@@ -267,9 +267,9 @@ local function call_listeners(name, data)
   end
 end
 
----Tell everybody: the state first, then hermes.on, then autocommands. Other
----spellings are fired only for listeners of exactly that name, so a glob never
----sees an event twice.
+---Delivers an event: to the state first, then to hermes.on, then to autocommands.
+---Other spellings fire only for autocommands on exactly that name, so a glob
+---never sees an event twice.
 ---@param name string canonical
 ---@param data table
 function M.emit(name, data)
@@ -305,11 +305,11 @@ local function receive(name, data)
   require("hermes.refresh").after(name, data)
 end
 
----Take events from the host: as many as follow one another, unless functions of users would run
----while errors are silent.
----@param items any[] names and data take turns
----@param first integer place of the first name
----@return integer next place behind the last data taken
+---Handles the events at one place of a batch: all that follow one another, or just one if there are
+---listeners of hermes.on, whose own errors must not be silenced.
+---@param items any[] names and data alternate
+---@param first integer index of the first name
+---@return integer next index after the last data handled
 function M.receive(items, first)
   local i = first
   local function take()
@@ -337,7 +337,7 @@ end
 ---------------------------------------------------------------------------
 -- Listening.
 
----The names of events that a function was given: one or more.
+---Returns the event names that a function was given, as a list.
 ---@param names any
 ---@param who string
 ---@return any[]
@@ -390,7 +390,7 @@ end
 
 local traffic = false
 
----Whether somebody listens to TrafficMessage by name; it is sent only then.
+---Whether anything listens to TrafficMessage by name; it is sent only then.
 ---@return boolean
 function M.wants_traffic()
   traffic = vim.fn.exists("#User#TrafficMessage") == 1
@@ -401,8 +401,8 @@ function M.wants_traffic()
   return traffic
 end
 
----Tell the host when that changed. Neovim does not say when an autocommand is
----made, so this is looked at with every batch.
+---Notifies the host when that has changed. Neovim does not report new
+---autocommands, so every batch checks.
 function M.watch_traffic()
   local before = traffic
   if M.wants_traffic() ~= before then
@@ -412,8 +412,8 @@ end
 
 local groups = { hermes = true, Hermes = true }
 
----Whether an autocommand exists that is meant to answer: on the exact name, in
----a group of Hermes or in none. All others only watch.
+---Whether an autocommand is meant to answer: one on the exact name, in a group
+---of Hermes or in no group. All others only watch.
 ---@param name string canonical
 ---@return boolean
 function M.has_responder(name)
@@ -435,8 +435,8 @@ function M.has_responder(name)
   return false
 end
 
----nvim_create_autocmd for Hermes' events: the same arguments, with the names
----of events as they are. `pattern` picks agents or sessions; "*" is all.
+---nvim_create_autocmd for Hermes' events: the same arguments, with the names of
+---Hermes' events. `pattern` selects agents or sessions; "*" selects all.
 ---@param names string|string[]
 ---@param opts vim.api.keyset.create_autocmd
 ---@param create? function the original nvim_create_autocmd
@@ -457,7 +457,7 @@ function M.create_autocmd(names, opts, create)
     if type(callback) ~= "function" then
       error('hermes.create_autocmd: a pattern other than "*" needs a Lua callback', 2)
     end
-    -- Neovim would count an event of another agent, too.
+    -- With `once`, Neovim would also count an event of another agent.
     local once, spent = opts.once, {}
     opts.once = nil
     opts.callback = function(args)

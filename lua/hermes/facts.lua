@@ -37,7 +37,7 @@ local function count(n)
 end
 
 ---@param s string
----@return integer characters, where each broken byte counts as one
+---@return integer characters, counted by their first bytes
 local function length(s)
   return select(2, s:gsub("[^\128-\191]", ""))
 end
@@ -48,7 +48,7 @@ local function missing(n)
   return ("… %s more characters …"):format(count(n))
 end
 
---- The bytes of white space at a position, nil if there is none.
+--- The number of bytes of the white space at a position, nil if there is none.
 ---@param s string
 ---@param at integer
 ---@return integer?
@@ -69,7 +69,7 @@ local function blank(s, at)
   end
 end
 
---- Replaces long runs of white space by a note of their length, because they
+--- Replaces long runs of white space with a note of their length, because they
 --- would push the following text out of sight.
 ---@param s string
 ---@return string
@@ -99,7 +99,7 @@ local function squeeze(s)
   return table.concat(parts)
 end
 
---- A line as rows of at most `width` cells.
+--- Wraps a line into rows of at most `width` cells.
 ---@param rows string[] the rows are added here
 ---@param line string safe to show, without tabs
 ---@param width integer
@@ -187,7 +187,7 @@ local function abbreviate(rows, height)
   return vim.list_extend(kept, vim.list_slice(rows, #rows - tail + 1))
 end
 
---- All facts, in rows of at most `width` cells.
+--- Renders all facts in rows of at most `width` cells.
 ---@param facts hermes.Fact[]
 ---@param width integer
 ---@return string[] rows
@@ -202,8 +202,8 @@ function M.all(facts, width)
   return rows, whole
 end
 
---- The rows that fit into a window: the deciding facts, then as much as
---- possible of the others.
+--- Renders the rows that fit into a window: the deciding facts, then as much of
+--- the others as possible.
 ---@param facts hermes.Fact[]
 ---@param width integer
 ---@param height integer at least 1
@@ -243,7 +243,8 @@ function M.fit(facts, width, height)
   return rows, hidden
 end
 
---- A fact in one line, its beginning and its end at most `max` characters.
+--- Renders a fact as one line, with at most `max` characters of its beginning
+--- and end.
 ---@param fact hermes.Fact
 ---@param max integer
 ---@return string

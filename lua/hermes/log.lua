@@ -16,9 +16,9 @@ end
 ---The longest line of the log file, in bytes.
 local max_logged = 64 * 1024
 
----Text on one line; characters that would hide or break it are made visible.
+---Puts text on one line; characters that would hide or break it are made visible.
 ---@param text any
----@param max? integer bytes; else as hermes.text says
+---@param max? integer bytes; by default the limit of hermes.text
 ---@return string
 function M.line(text, max)
   return require("hermes.text").line(tostring(text):gsub("%s*\n%s*", " | "), max)
@@ -58,8 +58,8 @@ end
 local highlights = { [vim.log.levels.WARN] = "WarningMsg", [vim.log.levels.ERROR] = "ErrorMsg" }
 local again ---@type integer? autocommand that shows the last line once more
 
----The part that fits into the last line of the screen without a prompt to press
----enter.
+---Returns the part that fits into the last line of the screen without a prompt
+---to press enter.
 ---@param text string
 ---@return string
 local function fitting(text)

@@ -1,7 +1,7 @@
 ---The models of a session. Agents offer them in one of two ways: as `models`, which the protocol
----has dropped, or as a config option of the category "model". Here both look like the first. If an
----agent offers both, the option counts: the names of its models may differ, and the agent may
----ignore the other way.
+---has dropped, or as a config option of the category "model". This module presents both as
+---`models`. If an agent offers both, the option counts: its models may have other names, and the
+---agent may ignore `models`.
 local M = {}
 
 ---@class hermes.Models
@@ -101,7 +101,7 @@ function M.by_method(session)
   return not (session and option(session))
 end
 
----The model that a list of config options names.
+---The model that the config options of a session name.
 ---@param session hermes.SessionState
 ---@return string?
 function M.current(session)

@@ -28,7 +28,7 @@ local function default_cwd()
   return M.folder(plain and root_of(name) or vim.fn.getcwd())
 end
 
----{{KEY = "value"}}, {KEY = "value"} and {{name=, value=}} are all accepted.
+---Converts {{KEY = "value"}}, {KEY = "value"} or {{name=, value=}} to the last form.
 local function pairs_list(list)
   local out = {}
   for key, entry in pairs(list or {}) do

@@ -17,8 +17,8 @@ M.retries, M.retry_ms = 40, 50
 ---@field call? table the tool call that ended
 
 local queue = {} ---@type integer[] buffers to look at
-local causes = {} ---@type table<integer, hermes.refresh.Cause> of those in the queue
-local waiting = {} ---@type table<integer, hermes.refresh.Cause> until the user is done typing
+local causes = {} ---@type table<integer, hermes.refresh.Cause> of the buffers in the queue
+local waiting = {} ---@type table<integer, hermes.refresh.Cause> of buffers the user is editing
 local tries = {} ---@type table<integer, integer>
 local told = {} ---@type table<integer, true> the user knows that the buffer and its file differ
 local scheduled = false
@@ -147,9 +147,9 @@ end
 
 local ended = { completed = true, failed = true }
 
---- Called after all listeners have had an event. It checks all buffers,
---- whatever a tool call names: that costs one system call each, and agents do
---- not name everything that their commands change.
+--- Called with an event after all listeners. It checks all buffers, whatever a
+--- tool call names: that costs one system call each, and agents do not name
+--- everything that their commands change.
 ---@param name string
 ---@param data table
 function M.after(name, data)

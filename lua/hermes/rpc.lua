@@ -1,8 +1,8 @@
 ---The channel to the host. Nothing here waits: operations go out as
----notifications, everything else comes in by deliver().
+---notifications, everything else arrives through deliver().
 local M = {}
 
----Number of the messages between this file and the host; see plugin/host/host.go.
+---Version of the messages between this file and the host; see plugin/host/host.go.
 M.PROTOCOL = 2
 
 ---@class hermes.Error
@@ -25,7 +25,7 @@ M.PROTOCOL = 2
 local channel ---@type integer?
 local last_id = 0
 local ops = {} ---@type table<string, hermes.Op>
-local hello ---@type table? what the host said of itself
+local hello ---@type table? what the host says about itself
 local stopping = false
 
 ---@param prefix string
@@ -45,10 +45,10 @@ function M.running()
   return channel ~= nil
 end
 
----@type table<string, true> kinds of errors that the user brought about, of which no message tells
+---@type table<string, true> kinds of errors that the user caused; they are not shown
 M.by_user = { disconnected = true, cancelled = true }
 
----End an operation: event, log, callback.
+---Ends an operation: reports its error, if any, and calls on_done.
 ---@param id string
 ---@param err hermes.Error?
 ---@param result table?
@@ -64,7 +64,7 @@ function M.finish(id, err, result)
     end
     local log = require("hermes.log")
     local line = err.message
-    -- Why an agent did not start says enough, and the room is small.
+    -- The reason why an agent did not start says enough, and the line is short.
     if op.method ~= "connect" and not vim.startswith(line, op.method .. ": ") then
       line = op.method .. ": " .. line
     end
@@ -93,7 +93,7 @@ end
 local function on_exit(_, code)
   channel, hello = nil, nil
   if vim.v.exiting ~= vim.NIL then
-    return -- nobody is left to hear of it
+    return -- nobody would see it
   end
   local message = ("the host ended unexpectedly with exit code %d; see %s"):format(
     code,
@@ -130,7 +130,8 @@ local function start()
   vim.fn.mkdir(vim.fs.dirname(log.host_path()), "p")
   local ok, ch = pcall(vim.fn.jobstart, cmd, {
     rpc = true,
-    -- It ends by itself with its channel, once its agents have. Neovim would wait for it.
+    -- The host exits by itself after its channel has closed and its agents have ended.
+    -- Otherwise Neovim would wait for it.
     detach = true,
     env = { HERMES_LOG = log.host_path() },
     on_exit = on_exit,
@@ -146,12 +147,12 @@ local function start()
     return nil, ("the host %q cannot be started: %s"):format(cmd[1], ok and "not executable" or ch)
   end
   channel = ch
-  require("hermes.disk") -- begins to note which version of its file a buffer holds
+  require("hermes.disk") -- from now on notes which version of its file a buffer holds
   M.send("setup", "", require("hermes.config").for_host())
   return channel
 end
 
----Send one message to a running host. A dead channel is on_exit's business.
+---Sends one message to a running host. on_exit handles a dead channel.
 ---@param op string
 ---@param id string
 ---@param payload table
@@ -168,10 +169,10 @@ function M.send(op, id, payload)
   end
 end
 
----Begin an operation, starting the host when it does not run.
+---Begins an operation. Starts the host if it is not running.
 ---@param op string name of the operation
----@param payload table|fun(): table? a function is called where Neovim's API is allowed; nil: it
----saw to the end of the operation
+---@param payload table|fun(): table? a function is called where Neovim's API is allowed, and
+---returns nil if it has already ended the operation
 ---@param info hermes.Op
 ---@param id? string
 ---@return string id
@@ -194,7 +195,7 @@ function M.call(op, payload, info, id)
   return id
 end
 
----Later, so that the caller has the id before the callback runs.
+---Fails an operation later, so that the caller has the id before the callback runs.
 ---@param id string
 ---@param kind string
 ---@param message string
@@ -204,7 +205,7 @@ local function fail_soon(id, kind, message)
   end)
 end
 
----An operation that fails before anybody is asked.
+---Makes an operation that fails without reaching the host.
 ---@param info hermes.Op
 ---@param kind string
 ---@param message string
@@ -229,7 +230,7 @@ function M.begin(op, id, payload)
   fail_soon(id, ok and "invalid" or "host", err)
 end
 
----The agent a call is meant for.
+---The agent that a call is for.
 ---@param opts hermes.Opts
 ---@param session_id? string
 ---@return string?
@@ -263,7 +264,7 @@ local function to_agent(op, method, params, opts, prefix)
   end, info, id)
 end
 
----Call a method of an agent.
+---Calls a method of an agent.
 ---@param method string
 ---@param params table|fun(): table
 ---@param opts? hermes.Opts
@@ -273,7 +274,7 @@ function M.request(method, params, opts, prefix)
   return to_agent("request", method, params, opts, prefix)
 end
 
----Send a notification to an agent.
+---Sends a notification to an agent.
 ---@param method string
 ---@param params table
 ---@param opts? hermes.Opts
@@ -282,14 +283,14 @@ function M.notify(method, params, opts)
   return to_agent("notify", method, params, opts)
 end
 
----Tell a running host what setup() changed.
+---Sends the configuration to a running host.
 function M.configure()
   if channel then
     M.send("setup", "", require("hermes.config").for_host())
   end
 end
 
----Stop the host and with it all agents.
+---Stops the host, and all agents with it.
 function M.stop()
   if channel then
     stopping = true
@@ -332,11 +333,11 @@ local kinds = {
 
 local decode_opts = { luanil = { object = true } }
 
----Called by the host with a batch: a JSON list in which kinds and payloads take turns. The kind of
----an event is its name. One bad item does not harm the others; text that is not JSON raises before
----anything is handled, and then the host sends the items one by one.
+---Called by the host with a batch: a JSON list in which kinds and payloads alternate. The kind of
+---an event is its name. One bad item does not affect the others. Text that is not JSON raises an
+---error before anything is handled; the host then sends the items one by one.
 ---@param text string
----@return number ms that it took
+---@return number ms how long it took
 function M.deliver(text)
   if type(text) ~= "string" then -- a host of protocol 1
     mismatch()

@@ -1,4 +1,4 @@
----What is known of agents and sessions, kept up to date by the events.
+---The state of agents and sessions, kept up to date by the events.
 local M = {}
 
 ---@class hermes.AgentState
@@ -15,7 +15,7 @@ local M = {}
 ---@field agent string
 ---@field state string idle, running, waiting, cancelling, replaying
 ---@field cwd? string
----@field promptId? string of the turn that runs
+---@field promptId? string of the running turn
 ---@field modes? table
 ---@field models? hermes.Models
 ---@field configOptions? table[]
@@ -29,7 +29,7 @@ local M = {}
 
 -- Two agents may use the same session id, so sessions belong to their agent.
 local agents = {} ---@type table<string, hermes.AgentState>
-local used = {} ---@type string[] agents that connect was called for, the last one last
+local used = {} ---@type string[] agents that connect was called for, the most recent last
 
 ---@param data table
 ---@return hermes.SessionState
@@ -55,7 +55,7 @@ local function opened(s, data)
   end
 end
 
----Lay an update over what is known of its tool call.
+---Merges an update into the state of its tool call.
 ---@param s hermes.SessionState
 ---@param update table
 local function merge_call(s, update)
@@ -136,7 +136,8 @@ local on_session = {
     s.configOptions = data.update.configOptions
   end),
   ConfigurationUpdated = configured(function(s, data)
-    -- Without a list an update brings it; till then the option has the value that was accepted.
+    -- If the answer has no list, an update brings it later. Until then the option has the value
+    -- that the agent accepted.
     if not data.configOptions and s.configOptions then
       data.configOptions = vim.deepcopy(s.configOptions)
       for _, option in ipairs(data.configOptions) do
@@ -168,13 +169,13 @@ local on_session = {
   end,
   StateChanged = function(s, data)
     s.state = data.to
-    if data.to == "replaying" then -- the history is told again from the start
+    if data.to == "replaying" then -- the history is replayed from the start
       s.plan, s.toolCalls = nil, {}
     end
   end,
 }
 
----Called before anybody else hears of an event.
+---Called with each event, before any listener.
 ---@param name string
 ---@param data table
 ---@return { name: string, data: table }? follow event to fire after this one
@@ -187,7 +188,7 @@ function M.update(name, data)
     end
     agents[data.agent] = a or { name = data.agent, sessions = {} }
     agents[data.agent].state = data.to
-  elseif not a then -- a late word about an agent that is gone
+  elseif not a then -- a late event of an agent that is gone
     return
   elseif name == "ConnectionInitialized" then
     for _, key in ipairs({ "agentInfo", "agentCapabilities", "authMethods", "protocolVersion" }) do
@@ -200,13 +201,13 @@ function M.update(name, data)
   end
 end
 
----An agent ended: its sessions can be used no more.
+---Forgets an agent that has ended, and its sessions.
 ---@param name string
 function M.agent_gone(name)
   agents[name] = nil
 end
 
----The host ended and took all agents with it.
+---Reports the end of all turns and agents, because the host has ended.
 ---@param kind string of the error that turns end with
 ---@param reason string
 function M.host_gone(kind, reason)
@@ -229,14 +230,14 @@ function M.host_gone(kind, reason)
   end
 end
 
----Call for an agent that is being connected: calls go to it from now on.
+---Makes an agent that is being connected the current one: calls go to it by default.
 ---@param name string
 function M.use(name)
   M.unuse(name)
   used[#used + 1] = name
 end
 
----Call for an agent that could not be connected: calls go to the one before it.
+---Undoes use() for an agent that could not be connected: calls go to the previous one.
 ---@param name string
 function M.unuse(name)
   used = vim.tbl_filter(function(other)
@@ -244,7 +245,7 @@ function M.unuse(name)
   end, used)
 end
 
----The agent a call is meant for: the session's, or the one used last, or the
+---The agent that a call is for: the session's, or the one used last, or the
 ---only one.
 ---@param session_id? string
 ---@return string? name

@@ -92,9 +92,9 @@ local function cut(s, max)
   return s:sub(1, max) .. "…"
 end
 
---- One line that is safe to show: control characters, bidirectional and
---- invisible ones and broken UTF-8 become escapes such as `<1b>` or `<U+202E>`,
---- a line break becomes `<0a>`; the line is cut at `max` bytes.
+--- Makes one line that is safe to show. Control, bidirectional and invisible
+--- characters and broken UTF-8 become escapes such as `<1b>` or `<U+202E>`. A
+--- line break becomes `<0a>`. The line is cut at `max` bytes.
 ---@param s any
 ---@param max? integer bytes, by default `max_line`
 ---@return string
@@ -103,8 +103,8 @@ function M.line(s, max)
   return (s:gsub("[%z\1-\31\127-\255][\128-\191]*", escape))
 end
 
---- The lines of a text, each safe to show. Lines beyond `max` are replaced by
---- one line that says how many are missing.
+--- Splits a text into lines that are safe to show. Lines beyond `max` are
+--- replaced with one line that says how many are missing.
 ---@param s any
 ---@param max? integer lines
 ---@return string[]
