@@ -5,8 +5,7 @@ package acp
 import "context"
 
 // Agent calls the methods of the agent at the other end of Conn. It is safe for concurrent use
-// when Conn is. An error answer of the peer is an *Error; everything else that goes wrong is
-// not.
+// if Conn is. An error answer of the peer is returned as an *Error, other failures are not.
 type Agent struct {
 	Conn Caller
 }
@@ -106,8 +105,8 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 	return r, nil
 }
 
-// Prompt sends the request session/prompt, which sends a message of the user and waits for the
-// end of the turn; what happens in between arrives as `session/update`.
+// Prompt sends the request session/prompt, which sends a user message and waits for the end of
+// the turn; what happens in between arrives as `session/update`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
@@ -117,8 +116,8 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 	return r, nil
 }
 
-// ResumeSession sends the request session/resume, which goes on with a session without
-// replaying its history. Needs the agent capability `sessionCapabilities.resume`.
+// ResumeSession sends the request session/resume, which continues a session without replaying
+// its history. Needs the agent capability `sessionCapabilities.resume`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
@@ -151,14 +150,14 @@ func (a Agent) SetSessionMode(ctx context.Context, p *SetSessionModeRequest) (*S
 }
 
 // Client calls the methods of the client at the other end of Conn. It is safe for concurrent
-// use when Conn is. An error answer of the peer is an *Error; everything else that goes wrong
-// is not.
+// use if Conn is. An error answer of the peer is returned as an *Error, other failures are
+// not.
 type Client struct {
 	Conn Caller
 }
 
-// CompleteElicitation sends the notification elicitation/complete, which tells the client that
-// the user is done with a web page it opened. It gets no answer.
+// CompleteElicitation sends the notification elicitation/complete, which notifies the client
+// that the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
 	return a.Conn.Notify(ctx, MethodElicitationComplete, p)

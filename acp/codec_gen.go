@@ -47,7 +47,7 @@ func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId path content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -122,7 +122,7 @@ func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId path line limit _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -197,7 +197,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCall options _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -370,7 +370,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -405,7 +405,7 @@ func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -445,7 +445,7 @@ func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -543,7 +543,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Annotations) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -607,7 +607,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations text _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -680,7 +680,7 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations data mimeType uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ImageContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -749,7 +749,7 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations data mimeType _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AudioContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -844,7 +844,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -903,7 +903,7 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "mimeType text uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -962,7 +962,7 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "blob mimeType uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1026,7 +1026,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations resource _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1076,7 +1076,7 @@ func (v *Content) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Content) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1135,7 +1135,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "path oldText newText _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Diff) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1185,7 +1185,7 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Terminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1249,7 +1249,7 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1309,7 +1309,7 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1416,7 +1416,7 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1471,7 +1471,7 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1526,7 +1526,7 @@ func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1581,7 +1581,7 @@ func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1636,7 +1636,7 @@ func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1694,7 +1694,7 @@ func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1750,7 +1750,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1795,7 +1795,7 @@ func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1853,7 +1853,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1902,7 +1902,7 @@ func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2006,7 +2006,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2041,7 +2041,7 @@ func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2108,7 +2108,7 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EnumOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2232,7 +2232,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2317,7 +2317,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2402,7 +2402,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2467,7 +2467,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2502,7 +2502,7 @@ func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2564,7 +2564,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2629,7 +2629,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2721,7 +2721,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2776,7 +2776,7 @@ func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2833,7 +2833,7 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2857,7 +2857,7 @@ func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2966,7 +2966,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3078,7 +3078,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3160,7 +3160,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3229,7 +3229,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "http sse _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3342,7 +3342,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "list delete additionalDirectories resume close _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3385,7 +3385,7 @@ func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3431,7 +3431,7 @@ func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3477,7 +3477,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byt
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3523,7 +3523,7 @@ func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3569,7 +3569,7 @@ func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3629,7 +3629,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "logout _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3672,7 +3672,7 @@ func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3772,7 +3772,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "id name description args env _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3831,7 +3831,7 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3890,7 +3890,7 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Implementation) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3933,7 +3933,7 @@ func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3978,7 +3978,7 @@ func (v *LogoutResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4076,7 +4076,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4156,7 +4156,7 @@ func (v *SessionModeState) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentModeId availableModes _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4215,7 +4215,7 @@ func (v *SessionMode) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4291,7 +4291,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "id name description category _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4326,7 +4326,7 @@ func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4393,7 +4393,7 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4481,7 +4481,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "group name options _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4535,7 +4535,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4581,7 +4581,7 @@ func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4670,7 +4670,7 @@ func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4751,7 +4751,7 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4828,7 +4828,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4871,7 +4871,7 @@ func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4962,7 +4962,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5007,7 +5007,7 @@ func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5052,7 +5052,7 @@ func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5129,7 +5129,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5182,7 +5182,7 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "stopReason _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5206,7 +5206,7 @@ func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5260,7 +5260,7 @@ func (v *SessionNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5295,7 +5295,7 @@ func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5354,7 +5354,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content messageId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5525,7 +5525,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCall) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5585,7 +5585,7 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5660,7 +5660,7 @@ func (v *Plan) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "entries _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Plan) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5728,7 +5728,7 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5778,7 +5778,7 @@ func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5856,7 +5856,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5909,7 +5909,7 @@ func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentModeId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5984,7 +5984,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6067,7 +6067,7 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6122,7 +6122,7 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Cost) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6191,7 +6191,7 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6250,7 +6250,7 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Notice) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6380,7 +6380,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6435,7 +6435,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6485,7 +6485,7 @@ func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6512,7 +6512,7 @@ func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6589,7 +6589,7 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6701,7 +6701,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "fs terminal session auth elicitation _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6770,7 +6770,7 @@ func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "readTextFile writeTextFile _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6855,7 +6855,7 @@ func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compaction configOptions notices _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6893,7 +6893,7 @@ func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6950,7 +6950,7 @@ func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "boolean _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6996,7 +6996,7 @@ func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7034,7 +7034,7 @@ func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7090,7 +7090,7 @@ func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7161,7 +7161,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7207,7 +7207,7 @@ func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7253,7 +7253,7 @@ func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7306,7 +7306,7 @@ func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7349,7 +7349,7 @@ func (v *LogoutRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7435,7 +7435,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7490,7 +7490,7 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7567,7 +7567,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7644,7 +7644,7 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7733,7 +7733,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7824,7 +7824,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "mcpServers cwd additionalDirectories sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7875,7 +7875,7 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cwd cursor _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7925,7 +7925,7 @@ func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8018,7 +8018,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8068,7 +8068,7 @@ func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8123,7 +8123,7 @@ func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId modeId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8184,7 +8184,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8233,7 +8233,7 @@ func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8282,7 +8282,7 @@ func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestValueID) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8355,7 +8355,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8398,7 +8398,7 @@ func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8450,7 +8450,7 @@ func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8500,7 +8500,7 @@ func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8538,7 +8538,7 @@ func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionOutcomeCancelled) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8576,7 +8576,7 @@ func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8634,7 +8634,7 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8687,7 +8687,7 @@ func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8756,7 +8756,7 @@ func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "output truncated exitStatus _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8817,7 +8817,7 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8860,7 +8860,7 @@ func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8926,7 +8926,7 @@ func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8974,7 +8974,7 @@ func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9026,7 +9026,7 @@ func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9064,7 +9064,7 @@ func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9102,7 +9102,7 @@ func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9140,7 +9140,7 @@ func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "action")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9214,7 +9214,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9267,7 +9267,7 @@ func (v *CancelNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9317,7 +9317,7 @@ func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)

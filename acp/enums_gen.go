@@ -3,8 +3,8 @@
 package acp
 
 // ToolKind is what a tool does, so that clients can choose icons and layout.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#creating
@@ -18,7 +18,7 @@ const (
 	ToolKindEdit ToolKind = "edit"
 	// ToolKindDelete: deletes files or data.
 	ToolKindDelete ToolKind = "delete"
-	// ToolKindMove: gives files another name or place.
+	// ToolKindMove: renames or moves files.
 	ToolKindMove ToolKind = "move"
 	// ToolKindSearch: looks for something in files or data.
 	ToolKindSearch ToolKind = "search"
@@ -34,10 +34,10 @@ const (
 	ToolKindOther ToolKind = "other"
 )
 
-// ToolKindDefault is what a reader takes for an absent or unusable value.
+// ToolKindDefault is the value that replaces an absent or unusable one.
 const ToolKindDefault = ToolKindOther
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ToolKind) Known() bool {
 	switch v {
 	case ToolKindRead, ToolKindEdit, ToolKindDelete, ToolKindMove, ToolKindSearch, ToolKindExecute, ToolKindThink, ToolKindFetch, ToolKindSwitchMode, ToolKindOther:
@@ -47,8 +47,8 @@ func (v ToolKind) Known() bool {
 }
 
 // ToolCallStatus says how far a tool call got.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#status
@@ -66,7 +66,7 @@ const (
 	ToolCallStatusFailed ToolCallStatus = "failed"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ToolCallStatus) Known() bool {
 	switch v {
 	case ToolCallStatusPending, ToolCallStatusInProgress, ToolCallStatusCompleted, ToolCallStatusFailed:
@@ -76,8 +76,8 @@ func (v ToolCallStatus) Known() bool {
 }
 
 // Role is a side of the conversation.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
@@ -91,7 +91,7 @@ const (
 	RoleUser Role = "user"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v Role) Known() bool {
 	switch v {
 	case RoleAssistant, RoleUser:
@@ -119,7 +119,7 @@ const (
 	PermissionOptionKindRejectAlways PermissionOptionKind = "reject_always"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PermissionOptionKind) Known() bool {
 	switch v {
 	case PermissionOptionKindAllowOnce, PermissionOptionKindAllowAlways, PermissionOptionKindRejectOnce, PermissionOptionKindRejectAlways:
@@ -129,8 +129,8 @@ func (v PermissionOptionKind) Known() bool {
 }
 
 // ElicitationSchemaType is the JSON Schema type of a form.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -142,7 +142,7 @@ const (
 	ElicitationSchemaTypeObject ElicitationSchemaType = "object"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ElicitationSchemaType) Known() bool {
 	switch v {
 	case ElicitationSchemaTypeObject:
@@ -170,7 +170,7 @@ const (
 	StringFormatDateTime StringFormat = "date-time"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v StringFormat) Known() bool {
 	switch v {
 	case StringFormatEmail, StringFormatURI, StringFormatDate, StringFormatDateTime:
@@ -181,7 +181,7 @@ func (v StringFormat) Known() bool {
 
 // SessionConfigOptionCategory is what a config option is about. A hint for display; nothing
 // may depend on it. Names with a leading `_` are free for extensions.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/schema
@@ -199,7 +199,7 @@ const (
 	SessionConfigOptionCategoryThoughtLevel SessionConfigOptionCategory = "thought_level"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SessionConfigOptionCategory) Known() bool {
 	switch v {
 	case SessionConfigOptionCategoryMode, SessionConfigOptionCategoryModel, SessionConfigOptionCategoryModelConfig, SessionConfigOptionCategoryThoughtLevel:
@@ -231,7 +231,7 @@ const (
 	StopReasonCancelled StopReason = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v StopReason) Known() bool {
 	switch v {
 	case StopReasonEndTurn, StopReasonMaxTokens, StopReasonMaxTurnRequests, StopReasonRefusal, StopReasonCancelled:
@@ -241,8 +241,8 @@ func (v StopReason) Known() bool {
 }
 
 // PlanEntryPriority says how important a step of a plan is.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries
@@ -258,7 +258,7 @@ const (
 	PlanEntryPriorityLow PlanEntryPriority = "low"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PlanEntryPriority) Known() bool {
 	switch v {
 	case PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow:
@@ -268,8 +268,8 @@ func (v PlanEntryPriority) Known() bool {
 }
 
 // PlanEntryStatus says how far a step of a plan got.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/agent-plan#plan-entries
@@ -285,7 +285,7 @@ const (
 	PlanEntryStatusCompleted PlanEntryStatus = "completed"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PlanEntryStatus) Known() bool {
 	switch v {
 	case PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted:
@@ -295,7 +295,7 @@ func (v PlanEntryStatus) Known() bool {
 }
 
 // NoticeSeverity says how serious a notice is. Show unknown values like `info`.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -311,7 +311,7 @@ const (
 	NoticeSeverityError NoticeSeverity = "error"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v NoticeSeverity) Known() bool {
 	switch v {
 	case NoticeSeverityInfo, NoticeSeverityWarning, NoticeSeverityError:
@@ -321,7 +321,7 @@ func (v NoticeSeverity) Known() bool {
 }
 
 // CompactionStatus says how far a context compaction got.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -339,7 +339,7 @@ const (
 	CompactionStatusCancelled CompactionStatus = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v CompactionStatus) Known() bool {
 	switch v {
 	case CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled:

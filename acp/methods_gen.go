@@ -48,12 +48,12 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	MethodSessionNew = "session/new"
-	// MethodSessionPrompt sends a message of the user and waits for the end of the turn; what
-	// happens in between arrives as `session/update`.
+	// MethodSessionPrompt sends a user message and waits for the end of the turn; what happens in
+	// between arrives as `session/update`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	MethodSessionPrompt = "session/prompt"
-	// MethodSessionResume goes on with a session without replaying its history. Needs the agent
+	// MethodSessionResume continues a session without replaying its history. Needs the agent
 	// capability `sessionCapabilities.resume`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -67,8 +67,8 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-modes
 	MethodSessionSetMode = "session/set_mode"
-	// MethodElicitationComplete tells the client that the user is done with a web page it opened.
-	// It gets no answer.
+	// MethodElicitationComplete notifies the client that the user is done with a web page it
+	// opened. It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 	MethodElicitationComplete = "elicitation/complete"

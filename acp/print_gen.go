@@ -9,10 +9,10 @@ import (
 	"log/slog"
 )
 
-// secrets are the positions that are never printed.
+// secrets lists the positions that are never printed.
 var secrets = []jx.Secret{{"authMethods", "env"}, {"env", "value"}, {"headers", "value"}}
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v WriteTextFileRequest) String() string {
 	return jx.Print("WriteTextFileRequest", v.AppendJSON(nil), secrets)
 }
@@ -22,7 +22,7 @@ func (v WriteTextFileRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ReadTextFileRequest) String() string {
 	return jx.Print("ReadTextFileRequest", v.AppendJSON(nil), secrets)
 }
@@ -32,7 +32,7 @@ func (v ReadTextFileRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionRequest) String() string {
 	return jx.Print("RequestPermissionRequest", v.AppendJSON(nil), secrets)
 }
@@ -42,7 +42,7 @@ func (v RequestPermissionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateTerminalRequest) String() string {
 	return jx.Print("CreateTerminalRequest", v.AppendJSON(nil), secrets)
 }
@@ -52,7 +52,7 @@ func (v CreateTerminalRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v EnvVariable) String() string {
 	return jx.Print("EnvVariable", v.AppendJSON(nil), secrets, "value")
 }
@@ -62,12 +62,12 @@ func (v EnvVariable) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v EnvVariable) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v TerminalOutputRequest) String() string {
 	return jx.Print("TerminalOutputRequest", v.AppendJSON(nil), secrets)
 }
@@ -77,7 +77,7 @@ func (v TerminalOutputRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ReleaseTerminalRequest) String() string {
 	return jx.Print("ReleaseTerminalRequest", v.AppendJSON(nil), secrets)
 }
@@ -87,7 +87,7 @@ func (v ReleaseTerminalRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v WaitForTerminalExitRequest) String() string {
 	return jx.Print("WaitForTerminalExitRequest", v.AppendJSON(nil), secrets)
 }
@@ -97,7 +97,7 @@ func (v WaitForTerminalExitRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v KillTerminalRequest) String() string {
 	return jx.Print("KillTerminalRequest", v.AppendJSON(nil), secrets)
 }
@@ -107,7 +107,7 @@ func (v KillTerminalRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationRequest) String() string {
 	return jx.Print("CreateElicitationRequest", v.AppendJSON(nil), secrets)
 }
@@ -117,7 +117,7 @@ func (v CreateElicitationRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v InitializeResponse) String() string {
 	return jx.Print("InitializeResponse", v.AppendJSON(nil), secrets)
 }
@@ -127,7 +127,7 @@ func (v InitializeResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodTerminal) String() string {
 	return jx.Print("AuthMethodTerminal", v.AppendJSON(nil), secrets, "env")
 }
@@ -137,12 +137,12 @@ func (v AuthMethodTerminal) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v AuthMethodTerminal) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthenticateResponse) String() string {
 	return jx.Print("AuthenticateResponse", v.AppendJSON(nil), secrets)
 }
@@ -152,7 +152,7 @@ func (v AuthenticateResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LogoutResponse) String() string {
 	return jx.Print("LogoutResponse", v.AppendJSON(nil), secrets)
 }
@@ -162,7 +162,7 @@ func (v LogoutResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionResponse) String() string {
 	return jx.Print("NewSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -172,7 +172,7 @@ func (v NewSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LoadSessionResponse) String() string {
 	return jx.Print("LoadSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -182,7 +182,7 @@ func (v LoadSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsResponse) String() string {
 	return jx.Print("ListSessionsResponse", v.AppendJSON(nil), secrets)
 }
@@ -192,7 +192,7 @@ func (v ListSessionsResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionResponse) String() string {
 	return jx.Print("DeleteSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -202,7 +202,7 @@ func (v DeleteSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionResponse) String() string {
 	return jx.Print("ResumeSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -212,7 +212,7 @@ func (v ResumeSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionResponse) String() string {
 	return jx.Print("CloseSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -222,7 +222,7 @@ func (v CloseSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionModeResponse) String() string {
 	return jx.Print("SetSessionModeResponse", v.AppendJSON(nil), secrets)
 }
@@ -232,7 +232,7 @@ func (v SetSessionModeResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionResponse) String() string {
 	return jx.Print("SetSessionConfigOptionResponse", v.AppendJSON(nil), secrets)
 }
@@ -242,7 +242,7 @@ func (v SetSessionConfigOptionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v PromptResponse) String() string {
 	return jx.Print("PromptResponse", v.AppendJSON(nil), secrets)
 }
@@ -252,7 +252,7 @@ func (v PromptResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SessionNotification) String() string {
 	return jx.Print("SessionNotification", v.AppendJSON(nil), secrets)
 }
@@ -262,7 +262,7 @@ func (v SessionNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CompleteElicitationNotification) String() string {
 	return jx.Print("CompleteElicitationNotification", v.AppendJSON(nil), secrets)
 }
@@ -272,7 +272,7 @@ func (v CompleteElicitationNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v InitializeRequest) String() string {
 	return jx.Print("InitializeRequest", v.AppendJSON(nil), secrets)
 }
@@ -282,7 +282,7 @@ func (v InitializeRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthenticateRequest) String() string {
 	return jx.Print("AuthenticateRequest", v.AppendJSON(nil), secrets)
 }
@@ -292,7 +292,7 @@ func (v AuthenticateRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LogoutRequest) String() string {
 	return jx.Print("LogoutRequest", v.AppendJSON(nil), secrets)
 }
@@ -302,7 +302,7 @@ func (v LogoutRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionRequest) String() string {
 	return jx.Print("NewSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -312,7 +312,7 @@ func (v NewSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v HTTPHeader) String() string {
 	return jx.Print("HTTPHeader", v.AppendJSON(nil), secrets, "value")
 }
@@ -322,12 +322,12 @@ func (v HTTPHeader) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v HTTPHeader) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerHTTP) String() string {
 	return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets)
 }
@@ -337,7 +337,7 @@ func (v MCPServerHTTP) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerSSE) String() string {
 	return jx.Print("MCPServerSSE", v.AppendJSON(nil), secrets)
 }
@@ -347,7 +347,7 @@ func (v MCPServerSSE) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerStdio) String() string {
 	return jx.Print("MCPServerStdio", v.AppendJSON(nil), secrets)
 }
@@ -357,7 +357,7 @@ func (v MCPServerStdio) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LoadSessionRequest) String() string {
 	return jx.Print("LoadSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -367,7 +367,7 @@ func (v LoadSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsRequest) String() string {
 	return jx.Print("ListSessionsRequest", v.AppendJSON(nil), secrets)
 }
@@ -377,7 +377,7 @@ func (v ListSessionsRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionRequest) String() string {
 	return jx.Print("DeleteSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -387,7 +387,7 @@ func (v DeleteSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionRequest) String() string {
 	return jx.Print("ResumeSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -397,7 +397,7 @@ func (v ResumeSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionRequest) String() string {
 	return jx.Print("CloseSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -407,7 +407,7 @@ func (v CloseSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionModeRequest) String() string {
 	return jx.Print("SetSessionModeRequest", v.AppendJSON(nil), secrets)
 }
@@ -417,7 +417,7 @@ func (v SetSessionModeRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionRequest) String() string {
 	return jx.Print("SetSessionConfigOptionRequest", v.AppendJSON(nil), secrets)
 }
@@ -427,7 +427,7 @@ func (v SetSessionConfigOptionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v PromptRequest) String() string {
 	return jx.Print("PromptRequest", v.AppendJSON(nil), secrets)
 }
@@ -437,7 +437,7 @@ func (v PromptRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v WriteTextFileResponse) String() string {
 	return jx.Print("WriteTextFileResponse", v.AppendJSON(nil), secrets)
 }
@@ -447,7 +447,7 @@ func (v WriteTextFileResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ReadTextFileResponse) String() string {
 	return jx.Print("ReadTextFileResponse", v.AppendJSON(nil), secrets)
 }
@@ -457,7 +457,7 @@ func (v ReadTextFileResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionResponse) String() string {
 	return jx.Print("RequestPermissionResponse", v.AppendJSON(nil), secrets)
 }
@@ -467,7 +467,7 @@ func (v RequestPermissionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateTerminalResponse) String() string {
 	return jx.Print("CreateTerminalResponse", v.AppendJSON(nil), secrets)
 }
@@ -477,7 +477,7 @@ func (v CreateTerminalResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v TerminalOutputResponse) String() string {
 	return jx.Print("TerminalOutputResponse", v.AppendJSON(nil), secrets)
 }
@@ -487,7 +487,7 @@ func (v TerminalOutputResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ReleaseTerminalResponse) String() string {
 	return jx.Print("ReleaseTerminalResponse", v.AppendJSON(nil), secrets)
 }
@@ -497,7 +497,7 @@ func (v ReleaseTerminalResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v WaitForTerminalExitResponse) String() string {
 	return jx.Print("WaitForTerminalExitResponse", v.AppendJSON(nil), secrets)
 }
@@ -507,7 +507,7 @@ func (v WaitForTerminalExitResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v KillTerminalResponse) String() string {
 	return jx.Print("KillTerminalResponse", v.AppendJSON(nil), secrets)
 }
@@ -517,7 +517,7 @@ func (v KillTerminalResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponse) String() string {
 	return jx.Print("CreateElicitationResponse", v.AppendJSON(nil), secrets, "content")
 }
@@ -527,12 +527,12 @@ func (v CreateElicitationResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v CreateElicitationResponse) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponseOther) String() string {
 	return jx.Print("CreateElicitationResponseOther", v.AppendJSON(nil), secrets, "content")
 }
@@ -542,12 +542,12 @@ func (v CreateElicitationResponseOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ElicitationAcceptAction) String() string {
 	return jx.Print("ElicitationAcceptAction", v.AppendJSON(nil), secrets, "content")
 }
@@ -557,12 +557,12 @@ func (v ElicitationAcceptAction) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelNotification) String() string {
 	return jx.Print("CancelNotification", v.AppendJSON(nil), secrets)
 }
@@ -572,7 +572,7 @@ func (v CancelNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelRequestNotification) String() string {
 	return jx.Print("CancelRequestNotification", v.AppendJSON(nil), secrets)
 }

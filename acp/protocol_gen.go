@@ -9,7 +9,8 @@ import (
 	"slices"
 )
 
-// V1 is this package as data: its methods, and decoders for the params and results of each.
+// V1 describes this package as data: its methods, and the decoders for the params and results
+// of each.
 var V1 Protocol = protocol{}
 
 // ProtocolVersionNumber is the version of the protocol that this package speaks, for

@@ -136,7 +136,7 @@ func (v *ReadTextFileRequest) Session() string {
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls#requesting-permission
 type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId"`
-	// The tool call in question, as an update to what the client knows of it.
+	// The tool call in question, as an update to what the client knows about it.
 	ToolCall ToolCallUpdate `json:"toolCall"`
 	// Answers to choose from.
 	Options []PermissionOption `json:"options"`
@@ -567,7 +567,7 @@ type CreateElicitationRequest struct {
 	Message string `json:"message"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "mode", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "mode". It must not be nil.
 	Variant CreateElicitationRequestVariant
 }
 
@@ -579,8 +579,8 @@ type CreateElicitationRequest struct {
 type CreateElicitationRequestOther struct {
 	// Tag is the mode that this version does not know.
 	Tag string
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant CreateElicitationRequestOtherVariant
 }
 
@@ -671,9 +671,9 @@ type StringPropertySchema struct {
 	Title Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description Opt[string] `json:"description,omitzero"`
-	// Least number of characters. Absent or null: no limit.
+	// Minimum number of characters. Absent or null: no limit.
 	MinLength Opt[uint32] `json:"minLength,omitzero"`
-	// Greatest number of characters. Absent or null: no limit.
+	// Maximum number of characters. Absent or null: no limit.
 	MaxLength Opt[uint32] `json:"maxLength,omitzero"`
 	// Regular expression that the text must match. Absent or null: none.
 	Pattern Opt[string] `json:"pattern,omitzero"`
@@ -825,8 +825,8 @@ type MultiSelectPropertySchema struct {
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant ElicitationFormModeVariant
 }
 
@@ -840,8 +840,8 @@ type ElicitationURLMode struct {
 	ElicitationID ElicitationID `json:"elicitationId"`
 	// Page to open, with the user's consent. A URI.
 	URL string `check:"uri" json:"url"`
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant ElicitationURLModeVariant
 }
 
@@ -929,8 +929,8 @@ type MCPCapabilities struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionCapabilities holds optional session methods of an agent. An object, even `{}`, says
-// yes; absent or null says no. `session/load` has its own flag, `loadSession`.
+// SessionCapabilities holds optional session methods of an agent. An object, even `{}`, means
+// yes; absent or null means no. `session/load` has its own flag, `loadSession`.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/initialization#session-capabilities
@@ -1184,7 +1184,7 @@ type SessionConfigOption struct {
 	Category Opt[SessionConfigOptionCategory] `json:"category,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "type". It must not be nil.
 	Variant SessionConfigOptionVariant
 }
 
@@ -1364,7 +1364,7 @@ type SetSessionModeResponse struct {
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionResponse struct {
-	// Every setting with its value now; replaces what the client holds.
+	// Every setting with its current value; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1489,8 +1489,8 @@ type PlanEntry struct {
 	Extra Extra `json:"-"`
 }
 
-// Plan is the agent's plan for a task. Each report holds the whole plan and replaces the one
-// before.
+// Plan is the agent's plan for a task. Each report holds the whole plan and replaces the
+// previous one.
 // It is the variant "plan" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1541,7 +1541,7 @@ type UnstructuredCommandInput struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type AvailableCommandsUpdate struct {
-	// All commands; replaces the list before it.
+	// All commands; replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1570,7 +1570,7 @@ type CurrentModeUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type ConfigOptionUpdate struct {
-	// Every setting with its value now; replaces what the client holds.
+	// Every setting with its current value; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1578,7 +1578,7 @@ type ConfigOptionUpdate struct {
 	Extra Extra `json:"-"`
 }
 
-// SessionInfoUpdate is a change of facts about the session. What is absent stays as it is.
+// SessionInfoUpdate is a change of facts about the session. Absent members stay as they are.
 // It is the variant "session_info_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2023,7 +2023,7 @@ func (v *LoadSessionRequest) Session() string {
 type ListSessionsRequest struct {
 	// Only sessions of this absolute directory. Absent or null: all.
 	Cwd Opt[string] `json:"cwd,omitzero"`
-	// `nextCursor` of the page before. Absent or null: the first page.
+	// `nextCursor` of the previous page. Absent or null: the first page.
 	Cursor Opt[string] `json:"cursor,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2049,8 +2049,8 @@ func (v *DeleteSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ResumeSessionRequest is a request to go on with a session without replaying its history.
-// Needs the `resume` session capability.
+// ResumeSessionRequest is a request to continue a session without replaying its history. Needs
+// the `resume` session capability.
 //
 // Params of the request session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -2121,7 +2121,7 @@ type SetSessionConfigOptionRequest struct {
 	ConfigID SessionConfigID `json:"configId"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "type". It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
 }
 
@@ -2155,8 +2155,8 @@ type SetSessionConfigOptionRequestValueID struct {
 	Extra Extra `json:"-"`
 }
 
-// PromptRequest is a request to work on a message of the user. It stays open for the whole
-// turn; updates arrive meanwhile.
+// PromptRequest is a request to work on a user message. It stays open for the whole turn;
+// updates arrive meanwhile.
 //
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn#1-user-message
@@ -2339,8 +2339,7 @@ type KillTerminalResponse struct {
 type CreateElicitationResponse struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "action", and the rest of the object. It must not be
-	// nil.
+	// Variant holds the rest of the object, as selected by the tag "action". It must not be nil.
 	Variant CreateElicitationResponseVariant
 }
 

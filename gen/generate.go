@@ -41,13 +41,13 @@ var packages = []struct {
 const shared = "acp"
 
 // Files generates everything for the module at root from its schema folder.
-// Nothing is written. The error lists all that is wrong, in whatever file.
+// Nothing is written. The error lists every mistake, in any file.
 func Files(root string) ([]emit.Output, error) {
 	return From(root, os.DirFS(filepath.Join(root, "schema")))
 }
 
-// From is Files with a schema folder that need not be that of the module, so
-// that an update can be tried before it is made.
+// From is Files with any schema folder, so that an update can be tried before
+// it is made.
 func From(root string, tree fs.FS) ([]emit.Output, error) {
 	module, err := modulePath(root)
 	if err != nil {
@@ -91,9 +91,9 @@ func From(root string, tree fs.FS) ([]emit.Output, error) {
 	return out, nil
 }
 
-// shapes writes one line for each definition and method, without words: what an
-// update changes in the shape of a schema, or a change of gen/ir in how it is
-// understood, can be read from its diff.
+// shapes writes one line for each definition and method, without words. Its diff
+// shows what an update changes in the shape of a schema, and what a change of
+// gen/ir changes in how the schema is understood.
 func shapes(e schema.Edition, s *ir.Spec) ([]emit.Output, error) {
 	var b bytes.Buffer
 	out := json.NewEncoder(&b)
@@ -203,7 +203,7 @@ func declared(dir string) ([]string, error) {
 	return names, nil
 }
 
-// readLock reads the Go names of the last time. The first time there are none.
+// readLock reads the Go names of the previous run. The first run has none.
 func readLock(tree fs.FS) (map[string]string, error) {
 	names, err := schema.ReadOverlay[map[string]string](tree, schema.NamesFile)
 	if errors.Is(err, fs.ErrNotExist) {

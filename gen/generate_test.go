@@ -20,7 +20,7 @@ import (
 
 const root = ".."
 
-// generated is what the first of these tests to need it generates.
+// generated generates everything once for all tests.
 var generated = sync.OnceValues(func() ([]emit.Output, error) { return Files(root) })
 
 func TestTheTreeIsWhatTheSchemasGive(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTheTreeIsWhatTheSchemasGive(t *testing.T) {
 		}
 		for _, name := range old {
 			if path := p.dir + "/" + filepath.Base(name); !fresh[path] {
-				t.Errorf("%s is not generated any more; run go generate ./...", path)
+				t.Errorf("%s is no longer generated; run go generate ./...", path)
 			}
 		}
 	}

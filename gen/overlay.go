@@ -17,7 +17,7 @@ import (
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// overlay is what lies beside the schemas.
+// overlay holds the overlay files beside the schemas.
 type overlay struct {
 	patches  schema.Patches
 	defaults schema.Defaults
@@ -139,7 +139,7 @@ func (m marks) Has(member string) bool {
 	return m.set[member]
 }
 
-// lock is the file of names for the next time.
+// lock is the file of names for the next run.
 func (o *overlay) lock() ([]emit.Output, error) {
 	if err := o.names.Err(); err != nil {
 		return nil, err
@@ -173,8 +173,8 @@ func Wordless(specs map[schema.Edition]*ir.Spec) []string {
 	return slices.Sorted(maps.Keys(missing))
 }
 
-// check reports overlay entries that nothing in the schemas matches, and files
-// that are not what the published package gives.
+// check reports overlay entries that match nothing in the schemas, and files
+// that differ from those of the published package.
 func (o *overlay) check() error {
 	errs := []error{o.ledger.Err(), o.patches.Check(o.loaded), o.defaults.Check(o.loaded), o.pages.Check(o.loaded), o.docs.Check(o.loaded)}
 	sources, err := schema.ReadOverlay[schema.Sources](o.tree, schema.SourcesFile)

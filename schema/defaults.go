@@ -5,9 +5,9 @@ import "io/fs"
 // DefaultsFile holds [Defaults].
 const DefaultsFile = "overlay/defaults.json"
 
-// Defaults names, for each edition and enum, the value that a reader takes for
-// an absent or unusable one. Only the prose of the specification tells, so
-// specupdate finds them there.
+// Defaults names, for each edition and enum, the value that a reader assumes if
+// the value is absent or unusable. Only the prose of the specification says so,
+// and specupdate finds them there.
 type Defaults map[Edition]map[string]string
 
 // ReadDefaults reads overlay/defaults.json.

@@ -54,7 +54,7 @@ func decodeParts(b []byte, parts map[string]any) error {
 	return nil
 }
 
-// ReadDocs reads the words. A folder without the file has none.
+// ReadDocs reads the words; there are none without the file.
 func ReadDocs(fsys fs.FS) (*Docs, error) {
 	layers, err := ReadLayers[docs](fsys, DocsFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -67,7 +67,7 @@ func ReadDocs(fsys fs.FS) (*Docs, error) {
 // no words.
 type Words struct{ layers []docs }
 
-// For is what is said about an edition.
+// For returns the words about an edition.
 func (d *Docs) For(e Edition) Words { return Words{d.layers.For(e)} }
 
 // Definition explains a type.
@@ -118,7 +118,7 @@ func (d *Docs) Check(loaded map[Edition]*Document) error {
 }
 
 // stale lists the entries that explain something no schema has, each by the
-// names on the way to it. What stands inside such an entry is not listed.
+// names on the way to it. The content of such an entry is not listed.
 func (d *Docs) stale(loaded map[Edition]*Document) [][]string {
 	var list [][]string
 	for layer, words := range d.layers {
@@ -157,9 +157,9 @@ func (d *Docs) stale(loaded map[Edition]*Document) [][]string {
 	return list
 }
 
-// PruneDocs makes overlay/docs.json fit other schemas: the words of a
-// definition that was renamed follow it, and words about what is gone go. It
-// returns the new text of the file and says what it did, a line for each entry.
+// PruneDocs makes overlay/docs.json fit other schemas: it moves the words of a
+// renamed definition to its new name, and removes words about what is gone. It
+// returns the new text of the file and a line for each change.
 func PruneDocs(folder fs.FS, loaded map[Edition]*Document, renamed map[string]string) (text []byte, done []string, err error) {
 	text, err = fs.ReadFile(folder, DocsFile)
 	if err != nil {
@@ -175,7 +175,7 @@ func PruneDocs(folder fs.FS, loaded map[Edition]*Document, renamed map[string]st
 				continue // of another edition
 			}
 			if layer.Get("definitions").rename(was, is) {
-				done = append(done, fmt.Sprintf("the words of %s are those of %s now", was, is))
+				done = append(done, fmt.Sprintf("moved the words of %s to %s", was, is))
 			}
 		}
 	}
@@ -210,8 +210,8 @@ func (n *Node) layers() []*Node {
 	return list
 }
 
-// rename gives a member another name, in its place, and reports whether there
-// was one and the name was free.
+// rename gives a member another name and keeps its place. It reports whether
+// the member exists and the name was free.
 func (n *Node) rename(was, is string) bool {
 	if !n.Has(was) || n.Has(is) {
 		return false
@@ -222,8 +222,8 @@ func (n *Node) rename(was, is string) bool {
 	return true
 }
 
-// remove takes out a member by the names on the way to it, and what is empty
-// then.
+// remove deletes a member by the names on the way to it, and every object that
+// is empty afterwards.
 func (n *Node) remove(path []string) {
 	if in := n.Get(path[0]); len(path) > 1 {
 		if in.remove(path[1:]); len(in.Keys) > 0 {

@@ -53,7 +53,7 @@ func (e Edition) Title() string {
 }
 
 // Layers lists the overlay layers that apply to the edition, the most specific
-// first: what is said for v1 holds for all editions until one says otherwise.
+// first. The words for v1 apply to all editions that have no words of their own.
 func (e Edition) Layers() []Edition {
 	switch e {
 	case Unstable:

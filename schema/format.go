@@ -7,8 +7,8 @@ const formatWidth = 100
 
 // Format writes the value the one way the files of this folder are written: a
 // value that fits stays on its line, a longer one gets a line for each member,
-// indented by two spaces. Order is kept, so a change of the protocol is a
-// change of few lines.
+// indented by two spaces. Order is kept, so a change of the protocol changes
+// few lines.
 func (n *Node) Format() []byte {
 	var b bytes.Buffer
 	n.format(&b, 0, 0)

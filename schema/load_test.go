@@ -17,7 +17,7 @@ func TestEveryEditionLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range Editions {
-		// A count of the text itself, which no pass of the loader has touched.
+		// Count in the text itself, without any pass of the loader.
 		var text struct {
 			Defs map[string]json.RawMessage `json:"$defs"`
 		}
@@ -33,9 +33,9 @@ func TestEveryEditionLoads(t *testing.T) {
 	}
 }
 
-// A keyword in a place that the walk does not reach would be understood by
-// nobody, so the walk must meet each one that the text has. These keywords are
-// the ones that no member of the protocol is called like.
+// A keyword in a place that the walk does not reach would be ignored, so the walk
+// must find each one in the text. The test uses keywords that are not also names
+// of members of the protocol.
 func TestTheWalkReachesEverySchema(t *testing.T) {
 	t.Parallel()
 	all, err := LoadFrom(os.DirFS("."))
@@ -48,7 +48,7 @@ func TestTheWalkReachesEverySchema(t *testing.T) {
 				continue
 			}
 			if got, want := all[e].Count[keyword], bytes.Count(e.Bytes(), []byte(`"`+keyword+`":`)); got != want {
-				t.Errorf("%s: the walk met %s %d times, the text has it %d times", e, keyword, got, want)
+				t.Errorf("%s: the walk found %s %d times, the text has it %d times", e, keyword, got, want)
 			}
 		}
 		if all[e].Count["$ref"] == 0 || all[e].Count["x-deserialize-default-on-error"] == 0 {
@@ -84,15 +84,15 @@ func TestLoadStops(t *testing.T) {
 			`{"$defs": {"A": {"format": "uri"}}}`,
 			`#/$defs/A: format "uri" of type `,
 		},
-		"at a value that is no schema":   {`{"$defs": {"A": {"items": 3}}}`, "cannot unmarshal number"},
-		"at members that are no object":  {`{"$defs": {"A": {"not": {"anyOf": {}}}}}`, "cannot unmarshal object"},
-		"at a reference to nothing":      {`{"$defs": {"A": {"$ref": "#/$defs/B"}}}`, `#/$defs/A: $ref "#/$defs/B": no such definition`},
-		"at a duplicate member":          {`{"$defs": {"A": {}, "A": {}}}`, `t.json: #/$defs: duplicate member "A"`},
-		"at a document without schemas":  {`{"type": "object"}`, "has no $defs"},
-		"at a second document":           {`{"$defs": {"A": {}}} {}`, "more data after the document"},
-		"at the end of a cut document":   {`{"$defs": {"A": {`, "unexpected EOF"},
-		"at something that is no object": {`[]`, "cannot unmarshal array"},
-		"at bottomless nesting":          {strings.Repeat(`{"not":`, 300), "nested deeper than 200"},
+		"at a value that is not a schema":    {`{"$defs": {"A": {"items": 3}}}`, "cannot unmarshal number"},
+		"at members that are not an object":  {`{"$defs": {"A": {"not": {"anyOf": {}}}}}`, "cannot unmarshal object"},
+		"at a reference to nothing":          {`{"$defs": {"A": {"$ref": "#/$defs/B"}}}`, `#/$defs/A: $ref "#/$defs/B": no such definition`},
+		"at a duplicate member":              {`{"$defs": {"A": {}, "A": {}}}`, `t.json: #/$defs: duplicate member "A"`},
+		"at a document without schemas":      {`{"type": "object"}`, "has no $defs"},
+		"at a second document":               {`{"$defs": {"A": {}}} {}`, "more data after the document"},
+		"at the end of a cut document":       {`{"$defs": {"A": {`, "unexpected EOF"},
+		"at something that is not an object": {`[]`, "cannot unmarshal array"},
+		"at bottomless nesting":              {strings.Repeat(`{"not":`, 300), "nested deeper than 200"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -112,8 +112,8 @@ func TestLoadNamesEveryProblem(t *testing.T) {
 	}
 }
 
-// The two passes are given different documents here, because go-jsonschema
-// would have to break for them to disagree about one.
+// The test gives the two passes different documents, because they disagree about
+// the same document only if go-jsonschema has a bug.
 func TestParityFindsADisagreement(t *testing.T) {
 	t.Parallel()
 	const raw = `{"$defs": {"A": {"title": "t", "type": ["object", "null"], "required": ["b"], "properties": {"b": {"$ref": "#/$defs/B"}},

@@ -19,7 +19,7 @@ const (
 	QuirksFile  = "overlay/quirks.json"     // strict members, secret positions
 )
 
-// With is a schema folder in which some files, by their names, are others.
+// With is a schema folder in which some files are replaced, by name.
 func With(folder fs.FS, files map[string][]byte) fs.FS { return changed{folder, files} }
 
 type changed struct {
@@ -58,9 +58,9 @@ func decodeStrict(b []byte, v any) error {
 	return d.Decode(v)
 }
 
-// Layers is an overlay file that says something for all editions and may say
-// otherwise for some. In the file the members of T stand at the top, and those
-// of an override under the name of its edition.
+// Layers is an overlay file that applies to all editions and can override
+// itself for some. The members of T are at the top of the file, and those of an
+// override under the name of its edition.
 type Layers[T any] map[Edition]T
 
 // ReadLayers reads such a file.
@@ -117,7 +117,7 @@ func usersOf(layer Edition) []Edition {
 	return users
 }
 
-// Ledger finds the entries of an overlay file that nothing needs any more. It
+// Ledger finds the entries of an overlay file that nothing needs. It
 // is not safe for concurrent use.
 type Ledger struct {
 	file   string

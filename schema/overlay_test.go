@@ -51,7 +51,7 @@ func TestEveryOverlayEntryPointsAtSomething(t *testing.T) {
 	}
 }
 
-// Unstable holds everything of stable, and what null does to a member as well.
+// Unstable has everything that stable has, including the meaning of null.
 func TestDraftsKeepTheThreeStateMembersOfStable(t *testing.T) {
 	t.Parallel()
 	p, err := ReadPatches(Tree)
@@ -198,7 +198,7 @@ func TestWordsFollowARenameAndGoWithADefinition(t *testing.T) {
 		t.Errorf("got %s, %v", text, err)
 	}
 	want := []string{
-		"the words of ToolUse are those of ToolCall now",
+		"moved the words of ToolUse to ToolCall",
 		"removed the words of definitions: Gone",
 		"removed the words of definitions: ToolCall: members: gone",
 		"removed the words of definitions: ToolKind: values: gone",
@@ -270,7 +270,7 @@ func TestLayersReadAnyFormat(t *testing.T) {
 	}
 }
 
-func TestLedgerNamesWhatNobodyUsed(t *testing.T) {
+func TestLedgerNamesUnusedEntries(t *testing.T) {
 	t.Parallel()
 	l := NewLedger(QuirksFile, "strict: a", "strict: b", "secret: c")
 	l.Use("strict: a")

@@ -7,7 +7,7 @@ const PagesFile = "overlay/pages.json"
 
 // Pages names, for each edition and definition, the page of the specification
 // that explains it, below agentclientprotocol.com. Only the prose of the
-// specification tells, so specupdate finds them there.
+// specification says so, and specupdate finds them there.
 type Pages map[Edition]map[string]string
 
 // ReadPages reads overlay/pages.json.

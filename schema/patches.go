@@ -3,9 +3,9 @@ package schema
 import "io/fs"
 
 // Patches lists, for each edition, the members with three states as
-// "Definition.member": left out keeps what the peer has, null clears it, a
-// value replaces it. A schema spells them like members where null means absent;
-// only the prose of the specification says so, and specupdate finds them there.
+// "Definition.member": absent keeps what the peer has, null clears it, a value
+// replaces it. A schema spells them like members where null means absent. Only
+// the prose of the specification names them, and specupdate finds them there.
 type Patches map[Edition][]string
 
 // ReadPatches reads overlay/patches.json.

@@ -1,6 +1,6 @@
 package schema
 
-// Quirks is overlay/quirks.json: decisions that no schema makes.
+// Quirks is overlay/quirks.json: decisions that the schemas leave open.
 type Quirks struct {
 	Hand    map[string]string `json:"hand"`    // definition -> hand-written Go type of package acp
 	Calls   map[string]string `json:"calls"`   // method -> Go name of its handler and caller

@@ -1,8 +1,8 @@
 package schema
 
-// Reduce is a copy of a schema without its prose: every description keyword is
-// gone, everything else stays as it is and where it is. A member that happens
-// to be named description is a member and stays.
+// Reduce returns a copy of a schema without its prose: every description keyword
+// is removed, everything else stays as it is. A member that happens to be named
+// description stays too.
 func Reduce(n *Node) *Node {
 	if n.Kind != '{' {
 		return n

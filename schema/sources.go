@@ -24,8 +24,9 @@ type Sources struct {
 	Prose map[string]string `json:"prose"`
 }
 
-// ProseFiles are the overlay files that are found, not written: what they hold
-// is in no schema, so that only these sums show that something is missing.
+// ProseFiles are the overlay files that specupdate finds in the prose. Their
+// content is not in any schema, so only these sums show that something is
+// missing.
 var ProseFiles = []string{PatchesFile, DefaultsFile, PagesFile}
 
 // Source is one schema.
@@ -47,9 +48,9 @@ func (s *Sources) Of(e Edition) (Source, error) {
 	return Source{}, fmt.Errorf("schema/%s: no record of edition %s: run specupdate", SourcesFile, e)
 }
 
-// Verify reports files of a schema folder that are not those of the record:
-// schemas that were changed, and overlay files that are not what specupdate
-// found in the prose.
+// Verify reports files of a schema folder that differ from the record: schemas
+// that were changed, and overlay files that differ from what specupdate found
+// in the prose.
 func (s *Sources) Verify(fsys fs.FS) error {
 	var errs []error
 	sum := func(name string) string {

@@ -8,14 +8,13 @@ import (
 )
 
 // Agent calls the methods of the agent at the other end of Conn. It is safe for concurrent use
-// when Conn is. An error answer of the peer is an *Error; everything else that goes wrong is
-// not.
+// if Conn is. An error answer of the peer is returned as an *Error, other failures are not.
 type Agent struct {
 	Conn acp.Caller
 }
 
-// AuthStatus sends the request auth/status, which tells whether the user is signed in, without
-// changing it. Needs the agent capability `auth.status`.
+// AuthStatus sends the request auth/status, which reports whether the user is signed in, and
+// changes nothing. Needs the agent capability `auth.status`.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error) {
 	r := new(AuthStatusResponse)
@@ -182,8 +181,8 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 	return r, nil
 }
 
-// Prompt sends the request session/prompt, which sends a message of the user and waits for the
-// end of the turn; what happens in between arrives as `session/update`.
+// Prompt sends the request session/prompt, which sends a user message and waits for the end of
+// the turn; what happens in between arrives as `session/update`.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
@@ -193,8 +192,8 @@ func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, e
 	return r, nil
 }
 
-// ResumeSession sends the request session/resume, which goes on with a session without
-// replaying its history. Needs the agent capability `sessionCapabilities.resume`.
+// ResumeSession sends the request session/resume, which continues a session without replaying
+// its history. Needs the agent capability `sessionCapabilities.resume`.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 func (a Agent) ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error) {
 	r := new(ResumeSessionResponse)
@@ -237,8 +236,8 @@ func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (
 	return r, nil
 }
 
-// SessionStatus sends the request session/status, which tells whether a session is in memory,
-// without opening or changing it. Unknown sessions are an error -32002.
+// SessionStatus sends the request session/status, which reports whether a session is in
+// memory, without opening or changing it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error) {
 	r := new(SessionStatusResponse)
@@ -260,8 +259,8 @@ func (a Agent) UnarchiveSession(ctx context.Context, p *UnarchiveSessionRequest)
 }
 
 // Client calls the methods of the client at the other end of Conn. It is safe for concurrent
-// use when Conn is. An error answer of the peer is an *Error; everything else that goes wrong
-// is not.
+// use if Conn is. An error answer of the peer is returned as an *Error, other failures are
+// not.
 type Client struct {
 	Conn acp.Caller
 }
@@ -273,8 +272,8 @@ func (a Client) AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotific
 	return a.Conn.Notify(ctx, MethodAuthStatusUpdate, p)
 }
 
-// CompleteElicitation sends the notification elicitation/complete, which tells the client that
-// the user is done with a web page it opened. It gets no answer.
+// CompleteElicitation sends the notification elicitation/complete, which notifies the client
+// that the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
 	return a.Conn.Notify(ctx, MethodElicitationComplete, p)

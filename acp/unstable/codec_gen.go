@@ -48,7 +48,7 @@ func (v *WriteTextFileRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId path content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *WriteTextFileRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -123,7 +123,7 @@ func (v *ReadTextFileRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId path line limit _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReadTextFileRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -198,7 +198,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCall options _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -371,7 +371,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId kind status title name content locations rawInput rawOutput _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -406,7 +406,7 @@ func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -446,7 +446,7 @@ func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -544,7 +544,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Annotations) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -608,7 +608,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations text _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -681,7 +681,7 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations data mimeType uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ImageContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -750,7 +750,7 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations data mimeType _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AudioContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -845,7 +845,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations description mimeType name size title uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -904,7 +904,7 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "mimeType text uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -963,7 +963,7 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "blob mimeType uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1027,7 +1027,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "annotations resource _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1077,7 +1077,7 @@ func (v *Content) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Content) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1136,7 +1136,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "path oldText newText _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Diff) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1186,7 +1186,7 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Terminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1250,7 +1250,7 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1310,7 +1310,7 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1417,7 +1417,7 @@ func (v *CreateTerminalRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId command args env cwd outputByteLimit _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateTerminalRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1472,7 +1472,7 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1527,7 +1527,7 @@ func (v *TerminalOutputRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalOutputRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1582,7 +1582,7 @@ func (v *ReleaseTerminalRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReleaseTerminalRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1637,7 +1637,7 @@ func (v *WaitForTerminalExitRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *WaitForTerminalExitRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1695,7 +1695,7 @@ func (v *KillTerminalRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *KillTerminalRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1751,7 +1751,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1796,7 +1796,7 @@ func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1854,7 +1854,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1903,7 +1903,7 @@ func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2007,7 +2007,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2042,7 +2042,7 @@ func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2109,7 +2109,7 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EnumOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2233,7 +2233,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2318,7 +2318,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2403,7 +2403,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2468,7 +2468,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2503,7 +2503,7 @@ func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2565,7 +2565,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2630,7 +2630,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2722,7 +2722,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2777,7 +2777,7 @@ func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2834,7 +2834,7 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2903,7 +2903,7 @@ func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2927,7 +2927,7 @@ func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3036,7 +3036,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "protocolVersion agentCapabilities authMethods agentInfo _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3162,7 +3162,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "loadSession promptCapabilities mcpCapabilities sessionCapabilities auth providers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3244,7 +3244,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3326,7 +3326,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "http sse acp _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3509,7 +3509,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "list delete additionalDirectories systemPrompt fork archive status title resume close _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3552,7 +3552,7 @@ func (v *SessionListCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionListCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3598,7 +3598,7 @@ func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3644,7 +3644,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byt
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3704,7 +3704,7 @@ func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "mode _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3764,7 +3764,7 @@ func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "override _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3810,7 +3810,7 @@ func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3856,7 +3856,7 @@ func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3902,7 +3902,7 @@ func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3948,7 +3948,7 @@ func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3994,7 +3994,7 @@ func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4040,7 +4040,7 @@ func (v *SessionResumeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionResumeCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4086,7 +4086,7 @@ func (v *SessionCloseCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionCloseCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4160,7 +4160,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "status logout _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4203,7 +4203,7 @@ func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4246,7 +4246,7 @@ func (v *LogoutCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4289,7 +4289,7 @@ func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4389,7 +4389,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "id name description args env _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4448,7 +4448,7 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4507,7 +4507,7 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Implementation) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4550,7 +4550,7 @@ func (v *AuthenticateResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthenticateResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4617,7 +4617,7 @@ func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "providers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4712,7 +4712,7 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "providerId supported required current _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4767,7 +4767,7 @@ func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "apiType baseUrl _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4810,7 +4810,7 @@ func (v *SetProviderResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetProviderResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4855,7 +4855,7 @@ func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4903,7 +4903,7 @@ func (v *LogoutResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4987,7 +4987,7 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5063,7 +5063,7 @@ func (v *AuthAccount) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "label active name email organization _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthAccount) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5159,7 +5159,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5239,7 +5239,7 @@ func (v *SessionModeState) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentModeId availableModes _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionModeState) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5298,7 +5298,7 @@ func (v *SessionMode) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "id name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5374,7 +5374,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "id name description category _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5409,7 +5409,7 @@ func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5476,7 +5476,7 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5564,7 +5564,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "group name options _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5618,7 +5618,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5664,7 +5664,7 @@ func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5753,7 +5753,7 @@ func (v *LoadSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LoadSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5834,7 +5834,7 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5925,7 +5925,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5968,7 +5968,7 @@ func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6066,7 +6066,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId modes configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6109,7 +6109,7 @@ func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6154,7 +6154,7 @@ func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6209,7 +6209,7 @@ func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "status _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6259,7 +6259,7 @@ func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6351,7 +6351,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "modes configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6396,7 +6396,7 @@ func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6441,7 +6441,7 @@ func (v *SetSessionModeResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionModeResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6518,7 +6518,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6585,7 +6585,7 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "stopReason usage _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6687,7 +6687,7 @@ func (v *Usage) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Usage) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6711,7 +6711,7 @@ func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6765,7 +6765,7 @@ func (v *SessionNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6800,7 +6800,7 @@ func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6859,7 +6859,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content messageId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7030,7 +7030,7 @@ func (v *ToolCall) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId title name kind status content locations rawInput rawOutput _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCall) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7090,7 +7090,7 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7165,7 +7165,7 @@ func (v *Plan) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "entries _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Plan) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7200,7 +7200,7 @@ func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7285,7 +7285,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7340,7 +7340,7 @@ func (v *PlanFile) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanFile) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7395,7 +7395,7 @@ func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7445,7 +7445,7 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7495,7 +7495,7 @@ func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7563,7 +7563,7 @@ func (v *AvailableCommand) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommand) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7613,7 +7613,7 @@ func (v *UnstructuredCommandInput) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnstructuredCommandInput) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7691,7 +7691,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7744,7 +7744,7 @@ func (v *CurrentModeUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentModeId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CurrentModeUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7819,7 +7819,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7902,7 +7902,7 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7957,7 +7957,7 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Cost) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8026,7 +8026,7 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8085,7 +8085,7 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Notice) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8215,7 +8215,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8270,7 +8270,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8327,7 +8327,7 @@ func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8373,7 +8373,7 @@ func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8411,7 +8411,7 @@ func (v *StateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "state")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8459,7 +8459,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8512,7 +8512,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "error")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8576,7 +8576,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "usage _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8611,7 +8611,7 @@ func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8646,7 +8646,7 @@ func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8684,7 +8684,7 @@ func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8722,7 +8722,7 @@ func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8757,7 +8757,7 @@ func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8795,7 +8795,7 @@ func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8830,7 +8830,7 @@ func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "stopReason")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8878,7 +8878,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8924,7 +8924,7 @@ func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9117,7 +9117,7 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId title description capabilities state cwd additionalDirectories _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9302,7 +9302,7 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9357,7 +9357,7 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9407,7 +9407,7 @@ func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9492,7 +9492,7 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9519,7 +9519,7 @@ func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9596,7 +9596,7 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "protocolVersion clientCapabilities clientInfo _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9736,7 +9736,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "fs terminal session subagents plan auth elicitation _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9805,7 +9805,7 @@ func (v *FileSystemCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "readTextFile writeTextFile _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *FileSystemCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9890,7 +9890,7 @@ func (v *ClientSessionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compaction configOptions notices _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ClientSessionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9928,7 +9928,7 @@ func (v *CompactionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9985,7 +9985,7 @@ func (v *SessionConfigOptionsCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "boolean _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOptionsCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10031,7 +10031,7 @@ func (v *BooleanConfigOptionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BooleanConfigOptionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10069,7 +10069,7 @@ func (v *NoticeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NoticeCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10112,7 +10112,7 @@ func (v *SubagentCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SubagentCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10155,7 +10155,7 @@ func (v *PlanCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10211,7 +10211,7 @@ func (v *AuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10282,7 +10282,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10328,7 +10328,7 @@ func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10374,7 +10374,7 @@ func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10427,7 +10427,7 @@ func (v *AuthenticateRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthenticateRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10470,7 +10470,7 @@ func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10555,7 +10555,7 @@ func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "providerId apiType baseUrl headers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10605,7 +10605,7 @@ func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "providerId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10648,7 +10648,7 @@ func (v *LogoutRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10691,7 +10691,7 @@ func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10787,7 +10787,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10842,7 +10842,7 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10919,7 +10919,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10996,7 +10996,7 @@ func (v *MCPServerSSE) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerSSE) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11051,7 +11051,7 @@ func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name serverId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11140,7 +11140,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11210,7 +11210,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "mode content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11311,7 +11311,7 @@ func (v *LoadSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "mcpServers cwd additionalDirectories sessionId systemPrompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LoadSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11369,7 +11369,7 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cwd cursor archived _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11419,7 +11419,7 @@ func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11522,7 +11522,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11572,7 +11572,7 @@ func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11622,7 +11622,7 @@ func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11675,7 +11675,7 @@ func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11730,7 +11730,7 @@ func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId title _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11833,7 +11833,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11883,7 +11883,7 @@ func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11938,7 +11938,7 @@ func (v *SetSessionModeRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId modeId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionModeRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11999,7 +11999,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12048,7 +12048,7 @@ func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12097,7 +12097,7 @@ func (v *SetSessionConfigOptionRequestValueID) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestValueID) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12170,7 +12170,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12213,7 +12213,7 @@ func (v *WriteTextFileResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *WriteTextFileResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12265,7 +12265,7 @@ func (v *ReadTextFileResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReadTextFileResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12315,7 +12315,7 @@ func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12353,7 +12353,7 @@ func (v *RequestPermissionOutcomeCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionOutcomeCancelled) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12391,7 +12391,7 @@ func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12449,7 +12449,7 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12502,7 +12502,7 @@ func (v *CreateTerminalResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateTerminalResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12571,7 +12571,7 @@ func (v *TerminalOutputResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "output truncated exitStatus _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalOutputResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12632,7 +12632,7 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12675,7 +12675,7 @@ func (v *ReleaseTerminalResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReleaseTerminalResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12741,7 +12741,7 @@ func (v *WaitForTerminalExitResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *WaitForTerminalExitResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12789,7 +12789,7 @@ func (v *KillTerminalResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *KillTerminalResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12841,7 +12841,7 @@ func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12879,7 +12879,7 @@ func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12917,7 +12917,7 @@ func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12955,7 +12955,7 @@ func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "action")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13029,7 +13029,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13082,7 +13082,7 @@ func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "result _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MessageMCPResponseResult) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13135,7 +13135,7 @@ func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "error _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MessageMCPResponseError) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13196,7 +13196,7 @@ func (v *MCPError) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "code message data")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPError) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13246,7 +13246,7 @@ func (v *CancelNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13315,7 +13315,7 @@ func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13365,7 +13365,7 @@ func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13425,7 +13425,7 @@ func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProxySuccessorRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13449,7 +13449,7 @@ func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProxySuccessorResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13505,7 +13505,7 @@ func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProxySuccessorNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)

@@ -3,8 +3,8 @@
 package unstable
 
 // ToolKind is what a tool does, so that clients can choose icons and layout.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#creating
@@ -18,7 +18,7 @@ const (
 	ToolKindEdit ToolKind = "edit"
 	// ToolKindDelete: deletes files or data.
 	ToolKindDelete ToolKind = "delete"
-	// ToolKindMove: gives files another name or place.
+	// ToolKindMove: renames or moves files.
 	ToolKindMove ToolKind = "move"
 	// ToolKindSearch: looks for something in files or data.
 	ToolKindSearch ToolKind = "search"
@@ -34,10 +34,10 @@ const (
 	ToolKindOther ToolKind = "other"
 )
 
-// ToolKindDefault is what a reader takes for an absent or unusable value.
+// ToolKindDefault is the value that replaces an absent or unusable one.
 const ToolKindDefault = ToolKindOther
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ToolKind) Known() bool {
 	switch v {
 	case ToolKindRead, ToolKindEdit, ToolKindDelete, ToolKindMove, ToolKindSearch, ToolKindExecute, ToolKindThink, ToolKindFetch, ToolKindSwitchMode, ToolKindOther:
@@ -47,8 +47,8 @@ func (v ToolKind) Known() bool {
 }
 
 // ToolCallStatus says how far a tool call got.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#status
@@ -66,7 +66,7 @@ const (
 	ToolCallStatusFailed ToolCallStatus = "failed"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ToolCallStatus) Known() bool {
 	switch v {
 	case ToolCallStatusPending, ToolCallStatusInProgress, ToolCallStatusCompleted, ToolCallStatusFailed:
@@ -76,8 +76,8 @@ func (v ToolCallStatus) Known() bool {
 }
 
 // Role is a side of the conversation.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of 7 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -91,7 +91,7 @@ const (
 	RoleUser Role = "user"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v Role) Known() bool {
 	switch v {
 	case RoleAssistant, RoleUser:
@@ -119,7 +119,7 @@ const (
 	PermissionOptionKindRejectAlways PermissionOptionKind = "reject_always"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PermissionOptionKind) Known() bool {
 	switch v {
 	case PermissionOptionKindAllowOnce, PermissionOptionKindAllowAlways, PermissionOptionKindRejectOnce, PermissionOptionKindRejectAlways:
@@ -129,8 +129,8 @@ func (v PermissionOptionKind) Known() bool {
 }
 
 // ElicitationSchemaType is the JSON Schema type of a form.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -142,7 +142,7 @@ const (
 	ElicitationSchemaTypeObject ElicitationSchemaType = "object"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ElicitationSchemaType) Known() bool {
 	switch v {
 	case ElicitationSchemaTypeObject:
@@ -170,7 +170,7 @@ const (
 	StringFormatDateTime StringFormat = "date-time"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v StringFormat) Known() bool {
 	switch v {
 	case StringFormatEmail, StringFormatURI, StringFormatDate, StringFormatDateTime:
@@ -181,7 +181,7 @@ func (v StringFormat) Known() bool {
 
 // LLMProtocol is the API protocol of a model provider. Names with a leading `_` are free for
 // extensions.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of providers/list and providers/set, in both directions.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -201,7 +201,7 @@ const (
 	LLMProtocolBedrock LLMProtocol = "bedrock"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v LLMProtocol) Known() bool {
 	switch v {
 	case LLMProtocolAnthropic, LLMProtocolOpenai, LLMProtocolAzure, LLMProtocolVertex, LLMProtocolBedrock:
@@ -211,7 +211,7 @@ func (v LLMProtocol) Known() bool {
 }
 
 // AuthState says whether the user is signed in.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of auth/status and auth/status_update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -219,7 +219,7 @@ type AuthState string
 
 // The values of AuthState.
 const (
-	// AuthStateAuthenticated: there are credentials; whether they still work is open.
+	// AuthStateAuthenticated: there are credentials, which may no longer work.
 	AuthStateAuthenticated AuthState = "authenticated"
 	// AuthStateUnauthenticated: sign-in is needed: credentials are absent, too old or rejected.
 	AuthStateUnauthenticated AuthState = "unauthenticated"
@@ -229,7 +229,7 @@ const (
 	AuthStateUnknown AuthState = "unknown"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v AuthState) Known() bool {
 	switch v {
 	case AuthStateAuthenticated, AuthStateUnauthenticated, AuthStateNotRequired, AuthStateUnknown:
@@ -240,7 +240,7 @@ func (v AuthState) Known() bool {
 
 // SessionConfigOptionCategory is what a config option is about. A hint for display; nothing
 // may depend on it. Names with a leading `_` are free for extensions.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of 6 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -258,7 +258,7 @@ const (
 	SessionConfigOptionCategoryThoughtLevel SessionConfigOptionCategory = "thought_level"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SessionConfigOptionCategory) Known() bool {
 	switch v {
 	case SessionConfigOptionCategoryMode, SessionConfigOptionCategoryModel, SessionConfigOptionCategoryModelConfig, SessionConfigOptionCategoryThoughtLevel:
@@ -269,7 +269,7 @@ func (v SessionConfigOptionCategory) Known() bool {
 
 // SessionStatus says where a session is kept at the moment: in memory, or only in the agent's
 // store.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/status, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-status
@@ -284,7 +284,7 @@ const (
 	SessionStatusSaved SessionStatus = "saved"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SessionStatus) Known() bool {
 	switch v {
 	case SessionStatusOpen, SessionStatusSaved:
@@ -316,7 +316,7 @@ const (
 	StopReasonCancelled StopReason = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v StopReason) Known() bool {
 	switch v {
 	case StopReasonEndTurn, StopReasonMaxTokens, StopReasonMaxTurnRequests, StopReasonRefusal, StopReasonCancelled:
@@ -326,8 +326,8 @@ func (v StopReason) Known() bool {
 }
 
 // PlanEntryPriority says how important a step of a plan is.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries
@@ -343,7 +343,7 @@ const (
 	PlanEntryPriorityLow PlanEntryPriority = "low"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PlanEntryPriority) Known() bool {
 	switch v {
 	case PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow:
@@ -353,8 +353,8 @@ func (v PlanEntryPriority) Known() bool {
 }
 
 // PlanEntryStatus says how far a step of a plan got.
-// The protocol allows no other values. Decoding keeps them; Known tells and Check reports
-// them.
+// The protocol allows no other values. Decoding keeps them; Known returns false for them and
+// Check reports them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/agent-plan#plan-entries
@@ -370,7 +370,7 @@ const (
 	PlanEntryStatusCompleted PlanEntryStatus = "completed"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PlanEntryStatus) Known() bool {
 	switch v {
 	case PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted:
@@ -380,7 +380,7 @@ func (v PlanEntryStatus) Known() bool {
 }
 
 // NoticeSeverity says how serious a notice is. Show unknown values like `info`.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -396,7 +396,7 @@ const (
 	NoticeSeverityError NoticeSeverity = "error"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v NoticeSeverity) Known() bool {
 	switch v {
 	case NoticeSeverityInfo, NoticeSeverityWarning, NoticeSeverityError:
@@ -406,7 +406,7 @@ func (v NoticeSeverity) Known() bool {
 }
 
 // CompactionStatus says how far a context compaction got.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -424,7 +424,7 @@ const (
 	CompactionStatusCancelled CompactionStatus = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v CompactionStatus) Known() bool {
 	switch v {
 	case CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled:
@@ -434,7 +434,7 @@ func (v CompactionStatus) Known() bool {
 }
 
 // SystemPromptMode says how the client's instructions combine with the agent's own.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/fork, session/load, session/new and session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -445,11 +445,11 @@ const (
 	// SystemPromptModeAppend: they are added to the agent's own, with the rank of a system prompt.
 	SystemPromptModeAppend SystemPromptMode = "append"
 	// SystemPromptModeOverride: they replace the agent's built-in ones; tools, permissions and
-	// settings stay. The client answers for safety rules that are lost.
+	// settings stay. The client is responsible for safety rules that are lost.
 	SystemPromptModeOverride SystemPromptMode = "override"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SystemPromptMode) Known() bool {
 	switch v {
 	case SystemPromptModeAppend, SystemPromptModeOverride:
@@ -459,7 +459,7 @@ func (v SystemPromptMode) Known() bool {
 }
 
 // SessionArchiveFilter says which sessions to list. An unknown value is an error -32602.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/list, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-list
@@ -475,10 +475,10 @@ const (
 	SessionArchiveFilterOnly SessionArchiveFilter = "only"
 )
 
-// SessionArchiveFilterDefault is what a reader takes for an absent or unusable value.
+// SessionArchiveFilterDefault is the value that replaces an absent or unusable one.
 const SessionArchiveFilterDefault = SessionArchiveFilterExclude
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SessionArchiveFilter) Known() bool {
 	switch v {
 	case SessionArchiveFilterExclude, SessionArchiveFilterInclude, SessionArchiveFilterOnly:

@@ -7,15 +7,15 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// AgentHandler is what an agent does. Embed UnimplementedAgentHandler to implement a part of
-// it: a method that a later version adds then does not break the build. Methods are called
-// concurrently; the context ends when the caller withdraws the request or the connection ends.
-// Params belong to the handler.
-// An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
-// as an internal error with its message.
+// AgentHandler handles the messages to an agent. Embed UnimplementedAgentHandler to implement
+// only some of the methods; a method that a later version adds then does not break the build.
+// Methods are called concurrently. The context ends when the caller withdraws the request or
+// the connection ends. Params belong to the handler.
+// An *Error that a method returns, wrapped or not, reaches the peer as it is. Any other error
+// reaches it as an internal error with its message.
 type AgentHandler interface {
-	// AuthStatus handles auth/status, which tells whether the user is signed in, without changing
-	// it. Needs the agent capability `auth.status`.
+	// AuthStatus handles auth/status, which reports whether the user is signed in, and changes
+	// nothing. Needs the agent capability `auth.status`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error)
 	// Authenticate handles authenticate, which signs the user in by one of the methods from the
@@ -77,11 +77,11 @@ type AgentHandler interface {
 	// Fails with -32000 if the user has to sign in first.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error)
-	// Prompt handles session/prompt, which sends a message of the user and waits for the end of
-	// the turn; what happens in between arrives as `session/update`.
+	// Prompt handles session/prompt, which sends a user message and waits for the end of the turn;
+	// what happens in between arrives as `session/update`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error)
-	// ResumeSession handles session/resume, which goes on with a session without replaying its
+	// ResumeSession handles session/resume, which continues a session without replaying its
 	// history. Needs the agent capability `sessionCapabilities.resume`.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	ResumeSession(ctx context.Context, p *ResumeSessionRequest) (*ResumeSessionResponse, error)
@@ -97,7 +97,7 @@ type AgentHandler interface {
 	// active. Answered once the title is stored. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error)
-	// SessionStatus handles session/status, which tells whether a session is in memory, without
+	// SessionStatus handles session/status, which reports whether a session is in memory, without
 	// opening or changing it. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/rfds/session-status
 	SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error)
@@ -227,18 +227,18 @@ func (UnimplementedAgentHandler) UnarchiveSession(context.Context, *UnarchiveSes
 	return nil, acp.MethodNotFound(MethodSessionUnarchive)
 }
 
-// ClientHandler is what a client does. Embed UnimplementedClientHandler to implement a part of
-// it: a method that a later version adds then does not break the build. Methods are called
-// concurrently; the context ends when the caller withdraws the request or the connection ends.
-// Params belong to the handler.
-// An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
-// as an internal error with its message.
+// ClientHandler handles the messages to a client. Embed UnimplementedClientHandler to
+// implement only some of the methods; a method that a later version adds then does not break
+// the build. Methods are called concurrently. The context ends when the caller withdraws the
+// request or the connection ends. Params belong to the handler.
+// An *Error that a method returns, wrapped or not, reaches the peer as it is. Any other error
+// reaches it as an internal error with its message.
 type ClientHandler interface {
 	// AuthStatusUpdate handles auth/status_update, which reports that the sign-in state changed.
 	// It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotification) error
-	// CompleteElicitation handles elicitation/complete, which tells the client that the user is
+	// CompleteElicitation handles elicitation/complete, which notifies the client that the user is
 	// done with a web page it opened. It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 	CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error

@@ -4,7 +4,7 @@ package unstable
 
 // The methods of the protocol.
 const (
-	// MethodAuthStatus tells whether the user is signed in, without changing it. Needs the agent
+	// MethodAuthStatus reports whether the user is signed in, and changes nothing. Needs the agent
 	// capability `auth.status`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -83,12 +83,12 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
 	MethodSessionNew = "session/new"
-	// MethodSessionPrompt sends a message of the user and waits for the end of the turn; what
-	// happens in between arrives as `session/update`.
+	// MethodSessionPrompt sends a user message and waits for the end of the turn; what happens in
+	// between arrives as `session/update`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 	MethodSessionPrompt = "session/prompt"
-	// MethodSessionResume goes on with a session without replaying its history. Needs the agent
+	// MethodSessionResume continues a session without replaying its history. Needs the agent
 	// capability `sessionCapabilities.resume`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -107,7 +107,7 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	MethodSessionSetTitle = "session/set_title"
-	// MethodSessionStatus tells whether a session is in memory, without opening or changing it.
+	// MethodSessionStatus reports whether a session is in memory, without opening or changing it.
 	// Unknown sessions are an error -32002.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/session-status
@@ -121,8 +121,8 @@ const (
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
 	MethodAuthStatusUpdate = "auth/status_update"
-	// MethodElicitationComplete tells the client that the user is done with a web page it opened.
-	// It gets no answer.
+	// MethodElicitationComplete notifies the client that the user is done with a web page it
+	// opened. It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 	MethodElicitationComplete = "elicitation/complete"

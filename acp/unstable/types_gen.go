@@ -179,7 +179,7 @@ func (v *ReadTextFileRequest) Session() string {
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#requesting-permission
 type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId"`
-	// The tool call in question, as an update to what the client knows of it.
+	// The tool call in question, as an update to what the client knows about it.
 	ToolCall ToolCallUpdate `json:"toolCall"`
 	// Answers to choose from.
 	Options []PermissionOption `json:"options"`
@@ -610,7 +610,7 @@ type CreateElicitationRequest struct {
 	Message string `json:"message"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "mode", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "mode". It must not be nil.
 	Variant CreateElicitationRequestVariant
 }
 
@@ -622,8 +622,8 @@ type CreateElicitationRequest struct {
 type CreateElicitationRequestOther struct {
 	// Tag is the mode that this version does not know.
 	Tag string
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant CreateElicitationRequestOtherVariant
 }
 
@@ -714,9 +714,9 @@ type StringPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least number of characters. Absent or null: no limit.
+	// Minimum number of characters. Absent or null: no limit.
 	MinLength acp.Opt[uint32] `json:"minLength,omitzero"`
-	// Greatest number of characters. Absent or null: no limit.
+	// Maximum number of characters. Absent or null: no limit.
 	MaxLength acp.Opt[uint32] `json:"maxLength,omitzero"`
 	// Regular expression that the text must match. Absent or null: none.
 	Pattern acp.Opt[string] `json:"pattern,omitzero"`
@@ -868,8 +868,8 @@ type MultiSelectPropertySchema struct {
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant ElicitationFormModeVariant
 }
 
@@ -883,8 +883,8 @@ type ElicitationURLMode struct {
 	ElicitationID ElicitationID `json:"elicitationId"`
 	// Page to open, with the user's consent. A URI.
 	URL string `check:"uri" json:"url"`
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant ElicitationURLModeVariant
 }
 
@@ -894,7 +894,7 @@ type ElicitationURLMode struct {
 // Params of the request mcp/message, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPRequest struct {
-	// The server meant.
+	// The server in question.
 	ServerID MCPServerACPID `json:"serverId"`
 	// Name of the MCP request, for later notifications.
 	RequestID MCPRequestID `json:"requestId"`
@@ -996,8 +996,8 @@ type MCPCapabilities struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionCapabilities holds optional session methods of an agent. An object, even `{}`, says
-// yes; absent or null says no. `session/load` has its own flag, `loadSession`.
+// SessionCapabilities holds optional session methods of an agent. An object, even `{}`, means
+// yes; absent or null means no. `session/load` has its own flag, `loadSession`.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/initialization#session-capabilities
@@ -1012,7 +1012,7 @@ type SessionCapabilities struct {
 	SystemPrompt *SessionSystemPromptCapabilities `json:"systemPrompt,omitzero"`
 	// `session/fork` works.
 	Fork *SessionForkCapabilities `json:"fork,omitzero"`
-	// `session/archive` and `session/unarchive` work, and lists tell what is archived. Comes with
+	// `session/archive` and `session/unarchive` work, and lists say what is archived. Comes with
 	// `session/list`.
 	Archive *SessionArchiveCapabilities `json:"archive,omitzero"`
 	// `session/status` works.
@@ -1393,8 +1393,8 @@ type AuthStatusResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthAccount is an account the agent has. To show only: neither an identifier nor something
-// to log or pass on.
+// AuthAccount is an account the agent has. For display only. It is not an identifier and must
+// not be logged or passed on.
 //
 // Part of auth/status and auth/status_update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -1481,7 +1481,7 @@ type SessionConfigOption struct {
 	Category acp.Opt[SessionConfigOptionCategory] `json:"category,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "type". It must not be nil.
 	Variant SessionConfigOptionVariant
 }
 
@@ -1637,8 +1637,8 @@ type ForkSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ArchiveSessionResponse is the answer to `session/archive`: the session is archived, also if
-// it was before.
+// ArchiveSessionResponse is the answer to `session/archive`: the session is archived, even if
+// it already was.
 //
 // Result of the request session/archive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
@@ -1649,8 +1649,8 @@ type ArchiveSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UnarchiveSessionResponse is the answer to `session/unarchive`: the session is no longer
-// archived, also if it was not before.
+// UnarchiveSessionResponse is the answer to `session/unarchive`: the session is not archived,
+// even if it never was.
 //
 // Result of the request session/unarchive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
@@ -1661,7 +1661,7 @@ type UnarchiveSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionStatusResponse says where a session is at the moment; that may change before the next
+// SessionStatusResponse says where a session is at the moment; this may change before the next
 // request.
 //
 // Result of the request session/status, agent to client.
@@ -1731,7 +1731,7 @@ type SetSessionModeResponse struct {
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-config-options
 type SetSessionConfigOptionResponse struct {
-	// Every setting with its value now; replaces what the client holds.
+	// Every setting with its current value; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1881,8 +1881,8 @@ type PlanEntry struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// Plan is the agent's plan for a task. Each report holds the whole plan and replaces the one
-// before.
+// Plan is the agent's plan for a task. Each report holds the whole plan and replaces the
+// previous one.
 // It is the variant "plan" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1914,7 +1914,7 @@ type PlanUpdateContentOther struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanItems struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// All steps, in order; replaces what the plan held.
 	Entries []PlanEntry `json:"entries"`
@@ -1930,7 +1930,7 @@ type PlanItems struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanFile struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// Address of the file.
 	URI string `json:"uri"`
@@ -1946,7 +1946,7 @@ type PlanFile struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanMarkdown struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// The text.
 	Content string `json:"content"`
@@ -1976,7 +1976,7 @@ type PlanUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type PlanRemoved struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2021,7 +2021,7 @@ type UnstructuredCommandInput struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type AvailableCommandsUpdate struct {
-	// All commands; replaces the list before it.
+	// All commands; replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2050,7 +2050,7 @@ type CurrentModeUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
 type ConfigOptionUpdate struct {
-	// Every setting with its value now; replaces what the client holds.
+	// Every setting with its current value; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2058,7 +2058,7 @@ type ConfigOptionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfoUpdate is a change of facts about the session. What is absent stays as it is.
+// SessionInfoUpdate is a change of facts about the session. Absent members stay as they are.
 // It is the variant "session_info_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2165,8 +2165,8 @@ type CompactionSummaryChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SubagentSessionCapabilities is what a client may do to a child session. Being able to do so
-// with other sessions does not count.
+// SubagentSessionCapabilities is what a client may do to a child session. Capabilities for
+// other sessions do not apply to it.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -2237,8 +2237,8 @@ type IdleStateUpdate struct {
 	Usage *Usage `json:"usage,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "stopReason", and the rest of the object. It must not
-	// be nil.
+	// Variant holds the rest of the object, as selected by the tag "stopReason". It must not be
+	// nil.
 	Variant IdleStateUpdateVariant
 }
 
@@ -2698,7 +2698,7 @@ type SetProviderRequest struct {
 }
 
 // DisableProviderRequest is a request to switch a model provider off. Required providers
-// cannot be.
+// cannot be switched off.
 //
 // Params of the request providers/disable, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -2722,8 +2722,8 @@ type LogoutRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusRequest is a request to tell whether the user is signed in. It changes nothing and
-// never fails for lack of sign-in.
+// AuthStatusRequest is a request to find out whether the user is signed in. It changes nothing
+// and never fails for lack of sign-in.
 //
 // Params of the request auth/status, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -2894,7 +2894,7 @@ func (v *LoadSessionRequest) Session() string {
 type ListSessionsRequest struct {
 	// Only sessions of this absolute directory. Absent or null: all.
 	Cwd acp.Opt[string] `json:"cwd,omitzero"`
-	// `nextCursor` of the page before. Absent or null: the first page.
+	// `nextCursor` of the previous page. Absent or null: the first page.
 	Cursor acp.Opt[string] `json:"cursor,omitzero"`
 	// Whether to list archived sessions; keep it for all pages. Absent or null: `exclude`.
 	Archived acp.Opt[SessionArchiveFilter] `json:"archived,omitzero"`
@@ -2922,8 +2922,8 @@ func (v *DeleteSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ForkSessionRequest is a request to copy a session into a new one that goes its own way from
-// here. Needs the `fork` session capability.
+// ForkSessionRequest is a request to copy a session into a new, independent one. Needs the
+// `fork` session capability.
 //
 // Params of the request session/fork, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
@@ -2986,8 +2986,8 @@ func (v *UnarchiveSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SessionStatusRequest is a request to tell whether a session is in memory, without touching
-// it. Needs the `status` session capability.
+// SessionStatusRequest is a request to find out whether a session is in memory, without
+// touching it. Needs the `status` session capability.
 //
 // Params of the request session/status, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-status
@@ -3025,8 +3025,8 @@ func (v *SetSessionTitleRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ResumeSessionRequest is a request to go on with a session without replaying its history.
-// Needs the `resume` session capability.
+// ResumeSessionRequest is a request to continue a session without replaying its history. Needs
+// the `resume` session capability.
 //
 // Params of the request session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/session-setup
@@ -3100,7 +3100,7 @@ type SetSessionConfigOptionRequest struct {
 	ConfigID SessionConfigID `json:"configId"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "type". It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
 }
 
@@ -3134,8 +3134,8 @@ type SetSessionConfigOptionRequestValueID struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// PromptRequest is a request to work on a message of the user. It stays open for the whole
-// turn; updates arrive meanwhile.
+// PromptRequest is a request to work on a user message. It stays open for the whole turn;
+// updates arrive meanwhile.
 //
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#1-user-message
@@ -3318,8 +3318,7 @@ type KillTerminalResponse struct {
 type CreateElicitationResponse struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "action", and the rest of the object. It must not be
-	// nil.
+	// Variant holds the rest of the object, as selected by the tag "action". It must not be nil.
 	Variant CreateElicitationResponseVariant
 }
 
@@ -3436,7 +3435,7 @@ func (v *CancelNotification) Session() string {
 // Params of the notification mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPNotification struct {
-	// The server that speaks.
+	// The server that sent it.
 	ServerID MCPServerACPID `json:"serverId"`
 	// The open MCP request it belongs to.
 	RequestID MCPRequestID `json:"requestId"`

@@ -34,8 +34,7 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	return x
 }
 
-// ToolCallContentTag returns the type of v, which tells its variant, and "" when there is
-// none.
+// ToolCallContentTag returns the type of v, which names its variant, or "" if it has none.
 func ToolCallContentTag(v ToolCallContent) string {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
@@ -70,8 +69,8 @@ func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	return append(appendToolCallContentMembers(append(b, '{'), v), '}')
 }
 
-// DecodeToolCallContent decodes a ToolCallContent from JSON text. Pointer finds the place of
-// an error.
+// DecodeToolCallContent decodes a ToolCallContent from JSON text. Use Pointer to find the
+// place of an error.
 func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -121,7 +120,7 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	return x
 }
 
-// ContentBlockTag returns the type of v, which tells its variant, and "" when there is none.
+// ContentBlockTag returns the type of v, which names its variant, or "" if it has none.
 func ContentBlockTag(v ContentBlock) string {
 	switch v := v.(type) {
 	case *ContentBlockOther:
@@ -160,8 +159,8 @@ func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	return append(appendContentBlockMembers(append(b, '{'), v), '}')
 }
 
-// DecodeContentBlock decodes a ContentBlock from JSON text. Pointer finds the place of an
-// error.
+// DecodeContentBlock decodes a ContentBlock from JSON text. Use Pointer to find the place of
+// an error.
 func DecodeContentBlock(b []byte) (ContentBlock, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -203,8 +202,8 @@ func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte
 	return append(appendEmbeddedResourceResourceMembers(append(b, '{'), v), '}')
 }
 
-// DecodeEmbeddedResourceResource decodes an EmbeddedResourceResource from JSON text. Pointer
-// finds the place of an error.
+// DecodeEmbeddedResourceResource decodes an EmbeddedResourceResource from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -242,8 +241,8 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	return x
 }
 
-// CreateElicitationRequestVariantTag returns the mode of v, which tells its variant, and ""
-// when there is none.
+// CreateElicitationRequestVariantTag returns the mode of v, which names its variant, or "" if
+// it has none.
 func CreateElicitationRequestVariantTag(v CreateElicitationRequestVariant) string {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
@@ -331,8 +330,8 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	return x
 }
 
-// ElicitationPropertySchemaTag returns the type of v, which tells its variant, and "" when
-// there is none.
+// ElicitationPropertySchemaTag returns the type of v, which names its variant, or "" if it has
+// none.
 func ElicitationPropertySchemaTag(v ElicitationPropertySchema) string {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
@@ -372,8 +371,8 @@ func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []by
 	return append(appendElicitationPropertySchemaMembers(append(b, '{'), v), '}')
 }
 
-// DecodeElicitationPropertySchema decodes an ElicitationPropertySchema from JSON text. Pointer
-// finds the place of an error.
+// DecodeElicitationPropertySchema decodes an ElicitationPropertySchema from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -407,8 +406,7 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	return x
 }
 
-// MultiSelectItemsTag returns the type of v, which tells its variant, and "" when there is
-// none.
+// MultiSelectItemsTag returns the type of v, which names its variant, or "" if it has none.
 func MultiSelectItemsTag(v MultiSelectItems) string {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
@@ -443,8 +441,8 @@ func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	return append(appendMultiSelectItemsMembers(append(b, '{'), v), '}')
 }
 
-// DecodeMultiSelectItems decodes a MultiSelectItems from JSON text. Pointer finds the place of
-// an error.
+// DecodeMultiSelectItems decodes a MultiSelectItems from JSON text. Use Pointer to find the
+// place of an error.
 func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -524,7 +522,7 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	return x
 }
 
-// AuthMethodTag returns the type of v, which tells its variant, and "" when there is none.
+// AuthMethodTag returns the type of v, which names its variant, or "" if it has none.
 func AuthMethodTag(v AuthMethod) string {
 	switch v.(type) {
 	case *AuthMethodTerminal:
@@ -550,7 +548,8 @@ func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	return append(appendAuthMethodMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAuthMethod decodes an AuthMethod from JSON text. Pointer finds the place of an error.
+// DecodeAuthMethod decodes an AuthMethod from JSON text. Use Pointer to find the place of an
+// error.
 func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -588,8 +587,8 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	return x
 }
 
-// SessionConfigOptionVariantTag returns the type of v, which tells its variant, and "" when
-// there is none.
+// SessionConfigOptionVariantTag returns the type of v, which names its variant, or "" if it
+// has none.
 func SessionConfigOptionVariantTag(v SessionConfigOptionVariant) string {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
@@ -685,8 +684,8 @@ func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []
 	return v.appendValue(b)
 }
 
-// DecodeSessionConfigSelectOptions decodes a SessionConfigSelectOptions from JSON text.
-// Pointer finds the place of an error.
+// DecodeSessionConfigSelectOptions decodes a SessionConfigSelectOptions from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -792,8 +791,8 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	return x
 }
 
-// SessionUpdateTag returns the sessionUpdate of v, which tells its variant, and "" when there
-// is none.
+// SessionUpdateTag returns the sessionUpdate of v, which names its variant, or "" if it has
+// none.
 func SessionUpdateTag(v SessionUpdate) string {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
@@ -860,8 +859,8 @@ func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	return append(appendSessionUpdateMembers(append(b, '{'), v), '}')
 }
 
-// DecodeSessionUpdate decodes a SessionUpdate from JSON text. Pointer finds the place of an
-// error.
+// DecodeSessionUpdate decodes a SessionUpdate from JSON text. Use Pointer to find the place of
+// an error.
 func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -903,8 +902,7 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	return x
 }
 
-// PlanUpdateContentTag returns the type of v, which tells its variant, and "" when there is
-// none.
+// PlanUpdateContentTag returns the type of v, which names its variant, or "" if it has none.
 func PlanUpdateContentTag(v PlanUpdateContent) string {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
@@ -939,8 +937,8 @@ func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	return append(appendPlanUpdateContentMembers(append(b, '{'), v), '}')
 }
 
-// DecodePlanUpdateContent decodes a PlanUpdateContent from JSON text. Pointer finds the place
-// of an error.
+// DecodePlanUpdateContent decodes a PlanUpdateContent from JSON text. Use Pointer to find the
+// place of an error.
 func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -972,8 +970,8 @@ func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	return append(appendAvailableCommandInputMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAvailableCommandInput decodes an AvailableCommandInput from JSON text. Pointer finds
-// the place of an error.
+// DecodeAvailableCommandInput decodes an AvailableCommandInput from JSON text. Use Pointer to
+// find the place of an error.
 func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1019,7 +1017,7 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	return x
 }
 
-// StateUpdateTag returns the state of v, which tells its variant, and "" when there is none.
+// StateUpdateTag returns the state of v, which names its variant, or "" if it has none.
 func StateUpdateTag(v StateUpdate) string {
 	switch v := v.(type) {
 	case *StateUpdateOther:
@@ -1056,7 +1054,8 @@ func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	return append(appendStateUpdateMembers(append(b, '{'), v), '}')
 }
 
-// DecodeStateUpdate decodes a StateUpdate from JSON text. Pointer finds the place of an error.
+// DecodeStateUpdate decodes a StateUpdate from JSON text. Use Pointer to find the place of an
+// error.
 func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1110,8 +1109,8 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	return x
 }
 
-// IdleStateUpdateVariantTag returns the stopReason of v, which tells its variant, and "" when
-// there is none.
+// IdleStateUpdateVariantTag returns the stopReason of v, which names its variant, or "" if it
+// has none.
 func IdleStateUpdateVariantTag(v IdleStateUpdateVariant) string {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
@@ -1180,7 +1179,7 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	return x
 }
 
-// MCPServerTag returns the type of v, which tells its variant, and "" when there is none.
+// MCPServerTag returns the type of v, which names its variant, or "" if it has none.
 func MCPServerTag(v MCPServer) string {
 	switch v.(type) {
 	case *MCPServerHTTP:
@@ -1210,7 +1209,8 @@ func AppendMCPServer(b []byte, v MCPServer) []byte {
 	return append(appendMCPServerMembers(append(b, '{'), v), '}')
 }
 
-// DecodeMCPServer decodes an MCPServer from JSON text. Pointer finds the place of an error.
+// DecodeMCPServer decodes an MCPServer from JSON text. Use Pointer to find the place of an
+// error.
 func DecodeMCPServer(b []byte) (MCPServer, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1244,8 +1244,8 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	return x
 }
 
-// SetSessionConfigOptionRequestVariantTag returns the type of v, which tells its variant, and
-// "" when there is none.
+// SetSessionConfigOptionRequestVariantTag returns the type of v, which names its variant, or
+// "" if it has none.
 func SetSessionConfigOptionRequestVariantTag(v SetSessionConfigOptionRequestVariant) string {
 	switch v.(type) {
 	case *SetSessionConfigOptionRequestBoolean:
@@ -1291,8 +1291,8 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	return x
 }
 
-// RequestPermissionOutcomeTag returns the outcome of v, which tells its variant, and "" when
-// there is none.
+// RequestPermissionOutcomeTag returns the outcome of v, which names its variant, or "" if it
+// has none.
 func RequestPermissionOutcomeTag(v RequestPermissionOutcome) string {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
@@ -1326,8 +1326,8 @@ func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte
 	return append(appendRequestPermissionOutcomeMembers(append(b, '{'), v), '}')
 }
 
-// DecodeRequestPermissionOutcome decodes a RequestPermissionOutcome from JSON text. Pointer
-// finds the place of an error.
+// DecodeRequestPermissionOutcome decodes a RequestPermissionOutcome from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1369,8 +1369,8 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	return x
 }
 
-// CreateElicitationResponseVariantTag returns the action of v, which tells its variant, and ""
-// when there is none.
+// CreateElicitationResponseVariantTag returns the action of v, which names its variant, or ""
+// if it has none.
 func CreateElicitationResponseVariantTag(v CreateElicitationResponseVariant) string {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
@@ -1477,8 +1477,8 @@ func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	return v.appendValue(b)
 }
 
-// DecodeElicitationContentValue decodes an ElicitationContentValue from JSON text. Pointer
-// finds the place of an error.
+// DecodeElicitationContentValue decodes an ElicitationContentValue from JSON text. Use Pointer
+// to find the place of an error.
 func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1519,8 +1519,8 @@ func AppendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
 	return append(appendMessageMCPResponseMembers(append(b, '{'), v), '}')
 }
 
-// DecodeMessageMCPResponse decodes a MessageMCPResponse from JSON text. Pointer finds the
-// place of an error.
+// DecodeMessageMCPResponse decodes a MessageMCPResponse from JSON text. Use Pointer to find
+// the place of an error.
 func DecodeMessageMCPResponse(b []byte) (MessageMCPResponse, error) {
 	var d jx.Dec
 	d.Reset(b)

@@ -8,7 +8,7 @@ package unstable
 //   - *Content, type "content"
 //   - *Diff, type "diff"
 //   - *Terminal, type "terminal"
-//   - *ToolCallContentOther, which keeps what this version does not know
+//   - *ToolCallContentOther, which keeps variants that this version does not know
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/tool-calls#content
@@ -26,7 +26,7 @@ type ToolCallContent interface {
 //   - *AudioContent, type "audio"
 //   - *ResourceLink, type "resource_link"
 //   - *EmbeddedResource, type "resource"
-//   - *ContentBlockOther, which keeps what this version does not know
+//   - *ContentBlockOther, which keeps variants that this version does not know
 //
 // Part of 7 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/content
@@ -48,13 +48,13 @@ type EmbeddedResourceResource interface {
 	appendMembers(b []byte) []byte
 }
 
-// CreateElicitationRequestVariant is what makes the variants of CreateElicitationRequest
-// differ.
+// CreateElicitationRequestVariant is the part in which the variants of
+// CreateElicitationRequest differ.
 //
 // It is one of:
 //   - *ElicitationFormMode, mode "form"
 //   - *ElicitationURLMode, mode "url"
-//   - *CreateElicitationRequestOther, which keeps what this version does not know
+//   - *CreateElicitationRequestOther, which keeps variants that this version does not know
 //
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -63,8 +63,8 @@ type CreateElicitationRequestVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// CreateElicitationRequestOtherVariant is what makes the variants of CreateElicitationRequest
-// differ.
+// CreateElicitationRequestOtherVariant is the part in which the variants of
+// CreateElicitationRequest differ.
 //
 // It is one of:
 //   - *ElicitationSessionScope
@@ -85,7 +85,7 @@ type CreateElicitationRequestOtherVariant interface {
 //   - *IntegerPropertySchema, type "integer"
 //   - *BooleanPropertySchema, type "boolean"
 //   - *MultiSelectPropertySchema, type "array"
-//   - *ElicitationPropertySchemaOther, which keeps what this version does not know
+//   - *ElicitationPropertySchemaOther, which keeps variants that this version does not know
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -99,7 +99,7 @@ type ElicitationPropertySchema interface {
 // It is one of:
 //   - *StringMultiSelectItems, type "string"
 //   - *TitledMultiSelectItems
-//   - *MultiSelectItemsOther, which keeps what this version does not know
+//   - *MultiSelectItemsOther, which keeps variants that this version does not know
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -108,7 +108,7 @@ type MultiSelectItems interface {
 	appendMembers(b []byte) []byte
 }
 
-// ElicitationFormModeVariant is what makes the variants of ElicitationFormMode differ.
+// ElicitationFormModeVariant is the part in which the variants of ElicitationFormMode differ.
 //
 // It is one of:
 //   - *ElicitationSessionScope
@@ -121,7 +121,7 @@ type ElicitationFormModeVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// ElicitationURLModeVariant is what makes the variants of ElicitationURLMode differ.
+// ElicitationURLModeVariant is the part in which the variants of ElicitationURLMode differ.
 //
 // It is one of:
 //   - *ElicitationSessionScope
@@ -147,12 +147,12 @@ type AuthMethod interface {
 	appendMembers(b []byte) []byte
 }
 
-// SessionConfigOptionVariant is what makes the variants of SessionConfigOption differ.
+// SessionConfigOptionVariant is the part in which the variants of SessionConfigOption differ.
 //
 // It is one of:
 //   - *SessionConfigSelect, type "select"
 //   - *SessionConfigBoolean, type "boolean"
-//   - *SessionConfigOptionOther, which keeps what this version does not know
+//   - *SessionConfigOptionOther, which keeps variants that this version does not know
 //
 // Part of 6 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/schema
@@ -210,7 +210,7 @@ type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 //   - *SubagentUpdate, sessionUpdate "subagent_update"
 //   - *SessionMessage, sessionUpdate "session_message"
 //   - *SessionMessageChunk, sessionUpdate "session_message_chunk"
-//   - *SessionUpdateOther, which keeps what this version does not know
+//   - *SessionUpdateOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/draft/prompt-turn#3-agent-reports-output
@@ -219,7 +219,7 @@ type SessionUpdate interface {
 	appendMembers(b []byte) []byte
 }
 
-// UserMessageChunk is a piece of a message of the user, mostly while history is replayed.
+// UserMessageChunk is a piece of a user message, mostly while history is replayed.
 // It is the variant "user_message_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -258,7 +258,7 @@ func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 //   - *PlanItems, type "items"
 //   - *PlanFile, type "file"
 //   - *PlanMarkdown, type "markdown"
-//   - *PlanUpdateContentOther, which keeps what this version does not know
+//   - *PlanUpdateContentOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -279,7 +279,7 @@ type AvailableCommandInput interface {
 	appendMembers(b []byte) []byte
 }
 
-// StateUpdate is what a child session is doing now. Each report replaces the one before; an
+// StateUpdate is what a child session is doing now. Each report replaces the previous one; an
 // idle child can be put to work again.
 //
 // It is one of:
@@ -287,7 +287,7 @@ type AvailableCommandInput interface {
 //   - *IdleStateUpdate, state "idle"
 //   - *RequiresActionStateUpdate, state "requires_action"
 //   - *UnknownStateUpdate, state "unknown"
-//   - *StateUpdateOther, which keeps what this version does not know
+//   - *StateUpdateOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -296,7 +296,7 @@ type StateUpdate interface {
 	appendMembers(b []byte) []byte
 }
 
-// IdleStateUpdateVariant is what makes the variants of IdleStateUpdate differ.
+// IdleStateUpdateVariant is the part in which the variants of IdleStateUpdate differ.
 //
 // It is one of:
 //   - *IdleStateUpdateEndTurn, stopReason "end_turn"
@@ -306,7 +306,7 @@ type StateUpdate interface {
 //   - *IdleStateUpdateCancelled, stopReason "cancelled"
 //   - *ErrorStopReason, stopReason "error"
 //   - *IdleStateUpdateNone
-//   - *IdleStateUpdateOther, which keeps what this version does not know
+//   - *IdleStateUpdateOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v1/prompt-turn
@@ -331,7 +331,7 @@ type MCPServer interface {
 	appendMembers(b []byte) []byte
 }
 
-// SetSessionConfigOptionRequestVariant is what makes the variants of
+// SetSessionConfigOptionRequestVariant is the part in which the variants of
 // SetSessionConfigOptionRequest differ.
 //
 // It is one of:
@@ -345,12 +345,12 @@ type SetSessionConfigOptionRequestVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// RequestPermissionOutcome is what became of a permission request.
+// RequestPermissionOutcome is the outcome of a permission request.
 //
 // It is one of:
 //   - *RequestPermissionOutcomeCancelled, outcome "cancelled"
 //   - *SelectedPermissionOutcome, outcome "selected"
-//   - *RequestPermissionOutcomeOther, which keeps what this version does not know
+//   - *RequestPermissionOutcomeOther, which keeps variants that this version does not know
 //
 // Part of session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/tool-calls
@@ -359,14 +359,14 @@ type RequestPermissionOutcome interface {
 	appendMembers(b []byte) []byte
 }
 
-// CreateElicitationResponseVariant is what makes the variants of CreateElicitationResponse
-// differ.
+// CreateElicitationResponseVariant is the part in which the variants of
+// CreateElicitationResponse differ.
 //
 // It is one of:
 //   - *ElicitationAcceptAction, action "accept"
 //   - *CreateElicitationResponseDecline, action "decline"
 //   - *CreateElicitationResponseCancel, action "cancel"
-//   - *CreateElicitationResponseOther, which keeps what this version does not know
+//   - *CreateElicitationResponseOther, which keeps variants that this version does not know
 //
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
@@ -426,7 +426,7 @@ type ElicitationContentValueBoolean bool
 // Spec: https://agentclientprotocol.com/protocol/v1/elicitation
 type ElicitationContentValueStringArray []string
 
-// MessageMCPResponse is what became of an MCP request: its result or its MCP error. Failures
+// MessageMCPResponse is the outcome of an MCP request: its result or its MCP error. Failures
 // of the transport are ACP errors instead.
 //
 // It is one of:

@@ -8,8 +8,7 @@ import (
 )
 
 // Agent calls the methods of the agent at the other end of Conn. It is safe for concurrent use
-// when Conn is. An error answer of the peer is an *Error; everything else that goes wrong is
-// not.
+// if Conn is. An error answer of the peer is returned as an *Error, other failures are not.
 type Agent struct {
 	Conn acp.Caller
 }
@@ -98,9 +97,8 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 	return r, nil
 }
 
-// Prompt sends the request session/prompt, which adds a message of the user to the
-// conversation. Answered once that is done; the work and its end are reported by state
-// updates.
+// Prompt sends the request session/prompt, which adds a user message to the conversation.
+// Answered once that is done; the work and its end are reported by state updates.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
@@ -156,14 +154,14 @@ func (a Agent) CancelToolCall(ctx context.Context, p *CancelToolCallRequest) (*C
 }
 
 // Client calls the methods of the client at the other end of Conn. It is safe for concurrent
-// use when Conn is. An error answer of the peer is an *Error; everything else that goes wrong
-// is not.
+// use if Conn is. An error answer of the peer is returned as an *Error, other failures are
+// not.
 type Client struct {
 	Conn acp.Caller
 }
 
-// CompleteElicitation sends the notification elicitation/complete, which tells the client that
-// the user is done with a web page it opened. It gets no answer.
+// CompleteElicitation sends the notification elicitation/complete, which notifies the client
+// that the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
 	return a.Conn.Notify(ctx, MethodElicitationComplete, p)

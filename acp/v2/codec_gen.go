@@ -76,7 +76,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId title description subject options _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -114,7 +114,7 @@ func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionSubjectOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -406,7 +406,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -441,7 +441,7 @@ func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -481,7 +481,7 @@ func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -585,7 +585,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Annotations) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -649,7 +649,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "text annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -732,7 +732,7 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "data mimeType uri annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ImageContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -801,7 +801,7 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "data mimeType annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AudioContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -880,7 +880,7 @@ func (v *Icon) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "src mimeType sizes theme _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Icon) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1007,7 +1007,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1066,7 +1066,7 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "text uri mimeType _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1125,7 +1125,7 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "blob uri mimeType _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1189,7 +1189,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "resource annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1239,7 +1239,7 @@ func (v *Content) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Content) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1304,7 +1304,7 @@ func (v *DiffChange) appendMembers(b []byte) []byte {
 	return jx.Apart(appendDiffChangeVariantMembers(b, v.Variant), len(b), "fileType mimeType _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffChange) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1339,7 +1339,7 @@ func (v *DiffChangeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "operation")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffChangeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1390,7 +1390,7 @@ func (v *DiffPathChange) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "path")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1441,7 +1441,7 @@ func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "oldPath path")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1496,7 +1496,7 @@ func (v *DiffPatch) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "format text _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffPatch) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1575,7 +1575,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "changes patch _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Diff) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1625,7 +1625,7 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Terminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1692,7 +1692,7 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1749,7 +1749,7 @@ func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1792,7 +1792,7 @@ func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1845,7 +1845,7 @@ func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCall _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1911,7 +1911,7 @@ func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "command cwd toolCallId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1974,7 +1974,7 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2030,7 +2030,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2075,7 +2075,7 @@ func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2133,7 +2133,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2182,7 +2182,7 @@ func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2280,7 +2280,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2315,7 +2315,7 @@ func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2382,7 +2382,7 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EnumOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2506,7 +2506,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2591,7 +2591,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2676,7 +2676,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2741,7 +2741,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2776,7 +2776,7 @@ func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2838,7 +2838,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2903,7 +2903,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2995,7 +2995,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3050,7 +3050,7 @@ func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3107,7 +3107,7 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3131,7 +3131,7 @@ func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3231,7 +3231,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities authMethods _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3290,7 +3290,7 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Implementation) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3361,7 +3361,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "session auth _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3460,7 +3460,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "prompt mcp delete additionalDirectories _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3545,7 +3545,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3588,7 +3588,7 @@ func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3634,7 +3634,7 @@ func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3680,7 +3680,7 @@ func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3754,7 +3754,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "stdio http _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3797,7 +3797,7 @@ func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3840,7 +3840,7 @@ func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3883,7 +3883,7 @@ func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3929,7 +3929,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byt
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3975,7 +3975,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4026,7 +4026,7 @@ func (v *AuthMethodOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type methodId name")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4086,7 +4086,7 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4183,7 +4183,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "methodId name description args env _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4242,7 +4242,7 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "methodId name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4285,7 +4285,7 @@ func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LoginAuthResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4330,7 +4330,7 @@ func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutAuthResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4446,7 +4446,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4522,7 +4522,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "configId name description category _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4557,7 +4557,7 @@ func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4624,7 +4624,7 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4712,7 +4712,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "groupId name options _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4766,7 +4766,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4812,7 +4812,7 @@ func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4863,7 +4863,7 @@ func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type name description")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommandOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4903,7 +4903,7 @@ func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommandInputOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4961,7 +4961,7 @@ func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5029,7 +5029,7 @@ func (v *Command) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Command) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5108,7 +5108,7 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5195,7 +5195,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5238,7 +5238,7 @@ func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5347,7 +5347,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5392,7 +5392,7 @@ func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5437,7 +5437,7 @@ func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelToolCallResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5482,7 +5482,7 @@ func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelTerminalResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5553,7 +5553,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5606,7 +5606,7 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5630,7 +5630,7 @@ func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5699,7 +5699,7 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requested supported _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5752,7 +5752,7 @@ func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5810,7 +5810,7 @@ func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5848,7 +5848,7 @@ func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5908,7 +5908,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6013,7 +6013,7 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UserMessage) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6118,7 +6118,7 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentMessage) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6223,7 +6223,7 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentThought) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6258,7 +6258,7 @@ func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BackgroundWorkOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6313,7 +6313,7 @@ func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6363,7 +6363,7 @@ func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6434,7 +6434,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6487,7 +6487,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "error")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6565,7 +6565,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "background _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6600,7 +6600,7 @@ func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6635,7 +6635,7 @@ func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6673,7 +6673,7 @@ func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6711,7 +6711,7 @@ func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6746,7 +6746,7 @@ func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6784,7 +6784,7 @@ func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6819,7 +6819,7 @@ func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "stopReason")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6895,7 +6895,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6933,7 +6933,7 @@ func (v *StateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "state")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6993,7 +6993,7 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7043,7 +7043,7 @@ func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "data _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7104,7 +7104,7 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7159,7 +7159,7 @@ func (v *TerminalSize) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cols rows _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalSize) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7216,7 +7216,7 @@ func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7259,7 +7259,7 @@ func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7440,7 +7440,7 @@ func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId command cwd output exitStatus size capabilities _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7495,7 +7495,7 @@ func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId data _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7541,7 +7541,7 @@ func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type planId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7606,7 +7606,7 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7680,7 +7680,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7730,7 +7730,7 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7799,7 +7799,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7871,7 +7871,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7973,7 +7973,7 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8028,7 +8028,7 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Cost) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8103,7 +8103,7 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8162,7 +8162,7 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Notice) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8292,7 +8292,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8347,7 +8347,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8397,7 +8397,7 @@ func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8424,7 +8424,7 @@ func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8492,7 +8492,7 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8563,7 +8563,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "auth elicitation _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8620,7 +8620,7 @@ func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8663,7 +8663,7 @@ func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8737,7 +8737,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8783,7 +8783,7 @@ func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8829,7 +8829,7 @@ func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8882,7 +8882,7 @@ func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8925,7 +8925,7 @@ func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9013,7 +9013,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9048,7 +9048,7 @@ func (v *MCPServerOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9108,7 +9108,7 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9187,7 +9187,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9280,7 +9280,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9331,7 +9331,7 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cwd cursor _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9381,7 +9381,7 @@ func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9483,7 +9483,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9518,7 +9518,7 @@ func (v *ReplayFromOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReplayFromOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9566,7 +9566,7 @@ func (v *ReplayFromStart) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9616,7 +9616,7 @@ func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9671,7 +9671,7 @@ func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9726,7 +9726,7 @@ func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9787,7 +9787,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9836,7 +9836,7 @@ func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestID) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9885,7 +9885,7 @@ func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9934,7 +9934,7 @@ func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10012,7 +10012,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10062,7 +10062,7 @@ func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10100,7 +10100,7 @@ func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10151,7 +10151,7 @@ func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10204,7 +10204,7 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10257,7 +10257,7 @@ func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10295,7 +10295,7 @@ func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10333,7 +10333,7 @@ func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10371,7 +10371,7 @@ func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "action")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10445,7 +10445,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10498,7 +10498,7 @@ func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10551,7 +10551,7 @@ func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)

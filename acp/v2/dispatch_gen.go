@@ -10,9 +10,9 @@ import (
 )
 
 // AgentSide returns the Handler that decodes what the peer sends to an agent, calls h and
-// encodes its results. A method that the protocol does not have goes to h when it is an
-// ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are
-// answered with InvalidParams.
+// encodes its results. A method that is not in the protocol goes to h if h is an ExtHandler,
+// otherwise the answer is MethodNotFound. Params that do not decode are answered with
+// InvalidParams.
 func AgentSide(h AgentHandler) acp.Handler {
 	return agentSide{h}
 }
@@ -200,9 +200,9 @@ func (s agentSide) HandleNotification(ctx context.Context, method string, params
 }
 
 // ClientSide returns the Handler that decodes what the peer sends to a client, calls h and
-// encodes its results. A method that the protocol does not have goes to h when it is an
-// ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are
-// answered with InvalidParams.
+// encodes its results. A method that is not in the protocol goes to h if h is an ExtHandler,
+// otherwise the answer is MethodNotFound. Params that do not decode are answered with
+// InvalidParams.
 func ClientSide(h ClientHandler) acp.Handler {
 	return clientSide{h}
 }

@@ -4,7 +4,7 @@ package v2
 
 // ToolKind is what a tool does, so that clients can choose icons and layout. Show unknown
 // values like `other`.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#reporting
@@ -18,7 +18,7 @@ const (
 	ToolKindEdit ToolKind = "edit"
 	// ToolKindDelete: deletes files or data.
 	ToolKindDelete ToolKind = "delete"
-	// ToolKindMove: gives files another name or place.
+	// ToolKindMove: renames or moves files.
 	ToolKindMove ToolKind = "move"
 	// ToolKindSearch: looks for something in files or data.
 	ToolKindSearch ToolKind = "search"
@@ -34,10 +34,10 @@ const (
 	ToolKindOther ToolKind = "other"
 )
 
-// ToolKindDefault is what a reader takes for an absent or unusable value.
+// ToolKindDefault is the value that replaces an absent or unusable one.
 const ToolKindDefault = ToolKindOther
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ToolKind) Known() bool {
 	switch v {
 	case ToolKindRead, ToolKindEdit, ToolKindDelete, ToolKindMove, ToolKindSearch, ToolKindExecute, ToolKindThink, ToolKindFetch, ToolKindSwitchMode, ToolKindOther:
@@ -46,8 +46,8 @@ func (v ToolKind) Known() bool {
 	return false
 }
 
-// ToolCallStatus says how far a tool call got. Take unknown values for a call that still runs.
-// Other values are kept; Known tells.
+// ToolCallStatus says how far a tool call got. Treat unknown values as a call that still runs.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#status
@@ -70,7 +70,7 @@ const (
 	ToolCallStatusCancelled ToolCallStatus = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ToolCallStatus) Known() bool {
 	switch v {
 	case ToolCallStatusPending, ToolCallStatusInProgress, ToolCallStatusPaused, ToolCallStatusCompleted, ToolCallStatusFailed, ToolCallStatusCancelled:
@@ -80,7 +80,7 @@ func (v ToolCallStatus) Known() bool {
 }
 
 // Role is a side of the conversation.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -94,7 +94,7 @@ const (
 	RoleUser Role = "user"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v Role) Known() bool {
 	switch v {
 	case RoleAssistant, RoleUser:
@@ -104,7 +104,7 @@ func (v Role) Known() bool {
 }
 
 // IconTheme is the background an icon is made for.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -118,7 +118,7 @@ const (
 	IconThemeDark IconTheme = "dark"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v IconTheme) Known() bool {
 	switch v {
 	case IconThemeLight, IconThemeDark:
@@ -128,7 +128,7 @@ func (v IconTheme) Known() bool {
 }
 
 // DiffFileType is what kind of file a change is about.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -146,7 +146,7 @@ const (
 	DiffFileTypeSymlink DiffFileType = "symlink"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v DiffFileType) Known() bool {
 	switch v {
 	case DiffFileTypeText, DiffFileTypeBinary, DiffFileTypeDirectory, DiffFileTypeSymlink:
@@ -156,7 +156,7 @@ func (v DiffFileType) Known() bool {
 }
 
 // DiffPatchFormat says how the text of a patch is written.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -169,7 +169,7 @@ const (
 	DiffPatchFormatGitPatch DiffPatchFormat = "git_patch"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v DiffPatchFormat) Known() bool {
 	switch v {
 	case DiffPatchFormatGitPatch:
@@ -179,7 +179,7 @@ func (v DiffPatchFormat) Known() bool {
 }
 
 // PermissionOptionKind is what an answer to a permission request means.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -197,7 +197,7 @@ const (
 	PermissionOptionKindRejectAlways PermissionOptionKind = "reject_always"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PermissionOptionKind) Known() bool {
 	switch v {
 	case PermissionOptionKindAllowOnce, PermissionOptionKindAllowAlways, PermissionOptionKindRejectOnce, PermissionOptionKindRejectAlways:
@@ -219,7 +219,7 @@ const (
 	ElicitationSchemaTypeObject ElicitationSchemaType = "object"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ElicitationSchemaType) Known() bool {
 	switch v {
 	case ElicitationSchemaTypeObject:
@@ -230,7 +230,7 @@ func (v ElicitationSchemaType) Known() bool {
 
 // StringFormat is the kind of text that a field expects. An unknown kind is a hint without
 // effect.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -248,7 +248,7 @@ const (
 	StringFormatDateTime StringFormat = "date-time"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v StringFormat) Known() bool {
 	switch v {
 	case StringFormatEmail, StringFormatURI, StringFormatDate, StringFormatDateTime:
@@ -259,7 +259,7 @@ func (v StringFormat) Known() bool {
 
 // SessionConfigOptionCategory is what a config option is about. A hint for display; nothing
 // may depend on it. Names with a leading `_` are free for extensions.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
 // client.
@@ -278,7 +278,7 @@ const (
 	SessionConfigOptionCategoryThoughtLevel SessionConfigOptionCategory = "thought_level"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SessionConfigOptionCategory) Known() bool {
 	switch v {
 	case SessionConfigOptionCategoryMode, SessionConfigOptionCategoryModel, SessionConfigOptionCategoryModelConfig, SessionConfigOptionCategoryThoughtLevel:
@@ -288,7 +288,7 @@ func (v SessionConfigOptionCategory) Known() bool {
 }
 
 // PlanEntryPriority says how important a step of a plan is.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/agent-plan#plan-entries
@@ -304,7 +304,7 @@ const (
 	PlanEntryPriorityLow PlanEntryPriority = "low"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PlanEntryPriority) Known() bool {
 	switch v {
 	case PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow:
@@ -314,7 +314,7 @@ func (v PlanEntryPriority) Known() bool {
 }
 
 // PlanEntryStatus says how far a step of a plan got.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/agent-plan#plan-entries
@@ -332,7 +332,7 @@ const (
 	PlanEntryStatusCancelled PlanEntryStatus = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PlanEntryStatus) Known() bool {
 	switch v {
 	case PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted, PlanEntryStatusCancelled:
@@ -342,7 +342,7 @@ func (v PlanEntryStatus) Known() bool {
 }
 
 // NoticeSeverity says how serious a notice is. Show unknown values like `info`.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -358,7 +358,7 @@ const (
 	NoticeSeverityError NoticeSeverity = "error"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v NoticeSeverity) Known() bool {
 	switch v {
 	case NoticeSeverityInfo, NoticeSeverityWarning, NoticeSeverityError:
@@ -368,7 +368,7 @@ func (v NoticeSeverity) Known() bool {
 }
 
 // CompactionStatus says how far a context compaction got.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -386,7 +386,7 @@ const (
 	CompactionStatusCancelled CompactionStatus = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v CompactionStatus) Known() bool {
 	switch v {
 	case CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled:

@@ -7,12 +7,12 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// AgentHandler is what an agent does. Embed UnimplementedAgentHandler to implement a part of
-// it: a method that a later version adds then does not break the build. Methods are called
-// concurrently; the context ends when the caller withdraws the request or the connection ends.
-// Params belong to the handler.
-// An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
-// as an internal error with its message.
+// AgentHandler handles the messages to an agent. Embed UnimplementedAgentHandler to implement
+// only some of the methods; a method that a later version adds then does not break the build.
+// Methods are called concurrently. The context ends when the caller withdraws the request or
+// the connection ends. Params belong to the handler.
+// An *Error that a method returns, wrapped or not, reaches the peer as it is. Any other error
+// reaches it as an internal error with its message.
 type AgentHandler interface {
 	// LoginAuth handles auth/login, which signs the user in by one of the methods from the
 	// `initialize` response. Works only if that response lists methods.
@@ -45,8 +45,8 @@ type AgentHandler interface {
 	// settings and commands. Fails with -32000 if the user has to sign in first.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error)
-	// Prompt handles session/prompt, which adds a message of the user to the conversation.
-	// Answered once that is done; the work and its end are reported by state updates.
+	// Prompt handles session/prompt, which adds a user message to the conversation. Answered once
+	// that is done; the work and its end are reported by state updates.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error)
 	// ResumeSession handles session/resume, which reopens a session: the agent replays history if
@@ -138,14 +138,14 @@ func (UnimplementedAgentHandler) CancelToolCall(context.Context, *CancelToolCall
 	return nil, acp.MethodNotFound(MethodToolCallCancel)
 }
 
-// ClientHandler is what a client does. Embed UnimplementedClientHandler to implement a part of
-// it: a method that a later version adds then does not break the build. Methods are called
-// concurrently; the context ends when the caller withdraws the request or the connection ends.
-// Params belong to the handler.
-// An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
-// as an internal error with its message.
+// ClientHandler handles the messages to a client. Embed UnimplementedClientHandler to
+// implement only some of the methods; a method that a later version adds then does not break
+// the build. Methods are called concurrently. The context ends when the caller withdraws the
+// request or the connection ends. Params belong to the handler.
+// An *Error that a method returns, wrapped or not, reaches the peer as it is. Any other error
+// reaches it as an internal error with its message.
 type ClientHandler interface {
-	// CompleteElicitation handles elicitation/complete, which tells the client that the user is
+	// CompleteElicitation handles elicitation/complete, which notifies the client that the user is
 	// done with a web page it opened. It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 	CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error

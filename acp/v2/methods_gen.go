@@ -43,8 +43,8 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	MethodSessionNew = "session/new"
-	// MethodSessionPrompt adds a message of the user to the conversation. Answered once that is
-	// done; the work and its end are reported by state updates.
+	// MethodSessionPrompt adds a user message to the conversation. Answered once that is done; the
+	// work and its end are reported by state updates.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	MethodSessionPrompt = "session/prompt"
@@ -68,8 +68,8 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
 	MethodToolCallCancel = "tool_call/cancel"
-	// MethodElicitationComplete tells the client that the user is done with a web page it opened.
-	// It gets no answer.
+	// MethodElicitationComplete notifies the client that the user is done with a web page it
+	// opened. It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 	MethodElicitationComplete = "elicitation/complete"

@@ -9,10 +9,10 @@ import (
 	"log/slog"
 )
 
-// secrets are the positions that are never printed.
+// secrets lists the positions that are never printed.
 var secrets = []jx.Secret{{"authMethods", "env"}, {"env", "value"}, {"headers", "value"}}
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionRequest) String() string {
 	return jx.Print("RequestPermissionRequest", v.AppendJSON(nil), secrets)
 }
@@ -22,7 +22,7 @@ func (v RequestPermissionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationRequest) String() string {
 	return jx.Print("CreateElicitationRequest", v.AppendJSON(nil), secrets)
 }
@@ -32,7 +32,7 @@ func (v CreateElicitationRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v InitializeResponse) String() string {
 	return jx.Print("InitializeResponse", v.AppendJSON(nil), secrets)
 }
@@ -42,7 +42,7 @@ func (v InitializeResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodOther) String() string {
 	return jx.Print("AuthMethodOther", v.AppendJSON(nil), secrets, "env")
 }
@@ -52,12 +52,12 @@ func (v AuthMethodOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v AuthMethodOther) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v EnvVariable) String() string {
 	return jx.Print("EnvVariable", v.AppendJSON(nil), secrets, "value")
 }
@@ -67,12 +67,12 @@ func (v EnvVariable) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v EnvVariable) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodTerminal) String() string {
 	return jx.Print("AuthMethodTerminal", v.AppendJSON(nil), secrets, "env")
 }
@@ -82,12 +82,12 @@ func (v AuthMethodTerminal) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v AuthMethodTerminal) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LoginAuthResponse) String() string {
 	return jx.Print("LoginAuthResponse", v.AppendJSON(nil), secrets)
 }
@@ -97,7 +97,7 @@ func (v LoginAuthResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAuthResponse) String() string {
 	return jx.Print("LogoutAuthResponse", v.AppendJSON(nil), secrets)
 }
@@ -107,7 +107,7 @@ func (v LogoutAuthResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionResponse) String() string {
 	return jx.Print("NewSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -117,7 +117,7 @@ func (v NewSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsResponse) String() string {
 	return jx.Print("ListSessionsResponse", v.AppendJSON(nil), secrets)
 }
@@ -127,7 +127,7 @@ func (v ListSessionsResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionResponse) String() string {
 	return jx.Print("DeleteSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -137,7 +137,7 @@ func (v DeleteSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionResponse) String() string {
 	return jx.Print("ResumeSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -147,7 +147,7 @@ func (v ResumeSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionResponse) String() string {
 	return jx.Print("CloseSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -157,7 +157,7 @@ func (v CloseSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelToolCallResponse) String() string {
 	return jx.Print("CancelToolCallResponse", v.AppendJSON(nil), secrets)
 }
@@ -167,7 +167,7 @@ func (v CancelToolCallResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelTerminalResponse) String() string {
 	return jx.Print("CancelTerminalResponse", v.AppendJSON(nil), secrets)
 }
@@ -177,7 +177,7 @@ func (v CancelTerminalResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionResponse) String() string {
 	return jx.Print("SetSessionConfigOptionResponse", v.AppendJSON(nil), secrets)
 }
@@ -187,7 +187,7 @@ func (v SetSessionConfigOptionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v PromptResponse) String() string {
 	return jx.Print("PromptResponse", v.AppendJSON(nil), secrets)
 }
@@ -197,7 +197,7 @@ func (v PromptResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v UpdateSessionNotification) String() string {
 	return jx.Print("UpdateSessionNotification", v.AppendJSON(nil), secrets)
 }
@@ -207,7 +207,7 @@ func (v UpdateSessionNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CompleteElicitationNotification) String() string {
 	return jx.Print("CompleteElicitationNotification", v.AppendJSON(nil), secrets)
 }
@@ -217,7 +217,7 @@ func (v CompleteElicitationNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v InitializeRequest) String() string {
 	return jx.Print("InitializeRequest", v.AppendJSON(nil), secrets)
 }
@@ -227,7 +227,7 @@ func (v InitializeRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LoginAuthRequest) String() string {
 	return jx.Print("LoginAuthRequest", v.AppendJSON(nil), secrets)
 }
@@ -237,7 +237,7 @@ func (v LoginAuthRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAuthRequest) String() string {
 	return jx.Print("LogoutAuthRequest", v.AppendJSON(nil), secrets)
 }
@@ -247,7 +247,7 @@ func (v LogoutAuthRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionRequest) String() string {
 	return jx.Print("NewSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -257,7 +257,7 @@ func (v NewSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerOther) String() string {
 	return jx.Print("MCPServerOther", v.AppendJSON(nil), secrets)
 }
@@ -267,7 +267,7 @@ func (v MCPServerOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v HTTPHeader) String() string {
 	return jx.Print("HTTPHeader", v.AppendJSON(nil), secrets, "value")
 }
@@ -277,12 +277,12 @@ func (v HTTPHeader) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v HTTPHeader) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerHTTP) String() string {
 	return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets)
 }
@@ -292,7 +292,7 @@ func (v MCPServerHTTP) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerStdio) String() string {
 	return jx.Print("MCPServerStdio", v.AppendJSON(nil), secrets)
 }
@@ -302,7 +302,7 @@ func (v MCPServerStdio) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsRequest) String() string {
 	return jx.Print("ListSessionsRequest", v.AppendJSON(nil), secrets)
 }
@@ -312,7 +312,7 @@ func (v ListSessionsRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionRequest) String() string {
 	return jx.Print("DeleteSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -322,7 +322,7 @@ func (v DeleteSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionRequest) String() string {
 	return jx.Print("ResumeSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -332,7 +332,7 @@ func (v ResumeSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionRequest) String() string {
 	return jx.Print("CloseSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -342,7 +342,7 @@ func (v CloseSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelToolCallRequest) String() string {
 	return jx.Print("CancelToolCallRequest", v.AppendJSON(nil), secrets)
 }
@@ -352,7 +352,7 @@ func (v CancelToolCallRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelTerminalRequest) String() string {
 	return jx.Print("CancelTerminalRequest", v.AppendJSON(nil), secrets)
 }
@@ -362,7 +362,7 @@ func (v CancelTerminalRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionRequest) String() string {
 	return jx.Print("SetSessionConfigOptionRequest", v.AppendJSON(nil), secrets)
 }
@@ -372,7 +372,7 @@ func (v SetSessionConfigOptionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v PromptRequest) String() string {
 	return jx.Print("PromptRequest", v.AppendJSON(nil), secrets)
 }
@@ -382,7 +382,7 @@ func (v PromptRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionResponse) String() string {
 	return jx.Print("RequestPermissionResponse", v.AppendJSON(nil), secrets)
 }
@@ -392,7 +392,7 @@ func (v RequestPermissionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponse) String() string {
 	return jx.Print("CreateElicitationResponse", v.AppendJSON(nil), secrets, "content")
 }
@@ -402,12 +402,12 @@ func (v CreateElicitationResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v CreateElicitationResponse) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponseOther) String() string {
 	return jx.Print("CreateElicitationResponseOther", v.AppendJSON(nil), secrets, "content")
 }
@@ -417,12 +417,12 @@ func (v CreateElicitationResponseOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ElicitationAcceptAction) String() string {
 	return jx.Print("ElicitationAcceptAction", v.AppendJSON(nil), secrets, "content")
 }
@@ -432,12 +432,12 @@ func (v ElicitationAcceptAction) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelSessionNotification) String() string {
 	return jx.Print("CancelSessionNotification", v.AppendJSON(nil), secrets)
 }
@@ -447,7 +447,7 @@ func (v CancelSessionNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelRequestNotification) String() string {
 	return jx.Print("CancelRequestNotification", v.AppendJSON(nil), secrets)
 }

@@ -120,7 +120,7 @@ type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// Question to show. It is not the title of the tool call.
 	Title string `json:"title"`
-	// Why the question arises, to show. Absent or null: nothing further.
+	// Why the question arises, for display. Absent or null: nothing further.
 	Description acp.Opt[string] `json:"description,omitzero"`
 	// What it is about, for programs. Absent or null: only the text says.
 	Subject RequestPermissionSubject `json:"subject,omitzero"`
@@ -296,7 +296,7 @@ type Icon struct {
 	// Address of the picture, https or data only. Clients refuse anything else and send no
 	// credentials. A URI.
 	Src string `check:"uri" json:"src"`
-	// Media type, if the source does not tell it right. Absent or null: take that of the source.
+	// Media type, if the source reports a wrong one. Absent or null: use the one of the source.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
 	// Sizes it suits, such as 48x48, or any. Absent or null: every size.
 	Sizes []string `json:"sizes,omitzero"`
@@ -418,7 +418,7 @@ type DiffChange struct {
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "operation", and the rest of the object. It must not be
+	// Variant holds the rest of the object, as selected by the tag "operation". It must not be
 	// nil.
 	Variant DiffChangeVariant
 }
@@ -608,7 +608,7 @@ type CreateElicitationRequest struct {
 	Message string `json:"message"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "mode", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "mode". It must not be nil.
 	Variant CreateElicitationRequestVariant
 }
 
@@ -620,8 +620,8 @@ type CreateElicitationRequest struct {
 type CreateElicitationRequestOther struct {
 	// Tag is the mode that this version does not know.
 	Tag string
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant CreateElicitationRequestOtherVariant
 }
 
@@ -712,9 +712,9 @@ type StringPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least number of characters. Absent or null: no limit.
+	// Minimum number of characters. Absent or null: no limit.
 	MinLength acp.Opt[uint32] `json:"minLength,omitzero"`
-	// Greatest number of characters. Absent or null: no limit.
+	// Maximum number of characters. Absent or null: no limit.
 	MaxLength acp.Opt[uint32] `json:"maxLength,omitzero"`
 	// Regular expression (ECMA-262) that the text must match. Absent or null: none. A regular
 	// expression.
@@ -869,8 +869,8 @@ type MultiSelectPropertySchema struct {
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant ElicitationFormModeVariant
 }
 
@@ -884,8 +884,8 @@ type ElicitationURLMode struct {
 	ElicitationID ElicitationID `json:"elicitationId"`
 	// Page to open, with the user's consent. A URI.
 	URL string `check:"uri" json:"url"`
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant ElicitationURLModeVariant
 }
 
@@ -954,7 +954,7 @@ type AgentCapabilities struct {
 }
 
 // SessionCapabilities is what the sessions of an agent can do. Even `{}` stands for new, list,
-// resume, close, prompt, cancel and update. Absent or null members say no.
+// resume, close, prompt, cancel and update. Absent or null members mean no.
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization#session-capabilities
@@ -1230,7 +1230,7 @@ type SessionConfigOption struct {
 	Category acp.Opt[SessionConfigOptionCategory] `json:"category,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "type". It must not be nil.
 	Variant SessionConfigOptionVariant
 }
 
@@ -1475,7 +1475,7 @@ type CancelTerminalResponse struct {
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 type SetSessionConfigOptionResponse struct {
-	// Every setting with its value now; replaces what the client holds.
+	// Every setting with its current value; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -1601,8 +1601,8 @@ type UserMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentMessage is a message of the agent, new or changed. An unknown id creates it; later
-// chunks append to it.
+// AgentMessage is an agent message, new or changed. An unknown id creates it; later chunks
+// append to it.
 // It is the variant "agent_message" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -1712,8 +1712,8 @@ type IdleStateUpdate struct {
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "stopReason", and the rest of the object. It must not
-	// be nil.
+	// Variant holds the rest of the object, as selected by the tag "stopReason". It must not be
+	// nil.
 	Variant IdleStateUpdateVariant
 }
 
@@ -1825,7 +1825,7 @@ type StateUpdateOther struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ToolCallContentChunk struct {
-	// The call meant.
+	// The tool call in question.
 	ToolCallID ToolCallID `json:"toolCallId"`
 	// The item, to append.
 	Content ToolCallContent `json:"content"`
@@ -1920,7 +1920,7 @@ type TerminalUpdate struct {
 	TerminalID TerminalID `json:"terminalId"`
 	// What runs in it. Null removes it, absent leaves it.
 	Command acp.Patch[string] `json:"command,omitzero"`
-	// Directory it runs in. Null removes it, absent leaves it.
+	// Directory that it runs in. Null removes it, absent leaves it.
 	Cwd acp.Patch[AbsolutePath] `json:"cwd,omitzero"`
 	// The whole output; replaces what the client has. Null removes it, absent leaves it.
 	Output acp.Patch[TerminalOutput] `json:"output,omitzero"`
@@ -1943,7 +1943,7 @@ type TerminalUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalOutputChunk struct {
-	// The terminal meant.
+	// The terminal in question.
 	TerminalID TerminalID `json:"terminalId"`
 	// The bytes in base64, to append. Each chunk is encoded on its own and may split a character.
 	// Base64; see Bytes.
@@ -1967,7 +1967,7 @@ func (v *TerminalOutputChunk) Bytes() ([]byte, error) {
 type PlanUpdateContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
@@ -1996,7 +1996,7 @@ type PlanEntry struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanItems struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// All steps, in order; replaces what the plan held.
 	Entries []PlanEntry `json:"entries"`
@@ -2026,7 +2026,7 @@ type PlanUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type AvailableCommandsUpdate struct {
-	// All commands; replaces the list before it.
+	// All commands; replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2040,7 +2040,7 @@ type AvailableCommandsUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ConfigOptionUpdate struct {
-	// Every setting with its value now; replaces what the client holds.
+	// Every setting with its current value; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2048,7 +2048,7 @@ type ConfigOptionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfoUpdate is a change of facts about the session. What is absent stays as it is.
+// SessionInfoUpdate is a change of facts about the session. Absent members stay as they are.
 // It is the variant "session_info_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2390,7 +2390,7 @@ type MCPServerStdio struct {
 type ListSessionsRequest struct {
 	// Only sessions of exactly this absolute directory. Absent or null: all.
 	Cwd acp.Opt[AbsolutePath] `json:"cwd,omitzero"`
-	// `nextCursor` of the page before. Absent or null: the first page.
+	// `nextCursor` of the previous page. Absent or null: the first page.
 	Cursor acp.Opt[SessionListCursor] `json:"cursor,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2538,7 +2538,7 @@ type SetSessionConfigOptionRequest struct {
 	ConfigID SessionConfigID `json:"configId"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "type". It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
 }
 
@@ -2588,8 +2588,8 @@ type SetSessionConfigOptionRequestOther struct {
 	Raw acp.Extra
 }
 
-// PromptRequest is a request to add a message of the user to the conversation and to work on
-// it. The work itself is reported by state updates.
+// PromptRequest is a request to add a user message to the conversation and to work on it. The
+// work itself is reported by state updates.
 //
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#1-user-message
@@ -2667,8 +2667,7 @@ type SelectedPermissionOutcome struct {
 type CreateElicitationResponse struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "action", and the rest of the object. It must not be
-	// nil.
+	// Variant holds the rest of the object, as selected by the tag "action". It must not be nil.
 	Variant CreateElicitationResponseVariant
 }
 

@@ -9,7 +9,7 @@ import "encoding/json"
 // It is one of:
 //   - *ToolCallPermissionSubject, type "tool_call"
 //   - *CommandPermissionSubject, type "command"
-//   - *RequestPermissionSubjectOther, which keeps what this version does not know
+//   - *RequestPermissionSubjectOther, which keeps variants that this version does not know
 //
 // Part of session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -24,7 +24,7 @@ type RequestPermissionSubject interface {
 //   - *Content, type "content"
 //   - *Diff, type "diff"
 //   - *Terminal, type "terminal"
-//   - *ToolCallContentOther, which keeps what this version does not know
+//   - *ToolCallContentOther, which keeps variants that this version does not know
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls#content
@@ -42,7 +42,7 @@ type ToolCallContent interface {
 //   - *AudioContent, type "audio"
 //   - *ResourceLink, type "resource_link"
 //   - *EmbeddedResource, type "resource"
-//   - *ContentBlockOther, which keeps what this version does not know
+//   - *ContentBlockOther, which keeps variants that this version does not know
 //
 // Part of session/prompt, session/request_permission and session/update, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/content
@@ -64,7 +64,7 @@ type EmbeddedResourceResource interface {
 	appendMembers(b []byte) []byte
 }
 
-// DiffChangeVariant is what makes the variants of DiffChange differ.
+// DiffChangeVariant is the part in which the variants of DiffChange differ.
 //
 // It is one of:
 //   - *DiffChangeAdd, operation "add"
@@ -72,7 +72,7 @@ type EmbeddedResourceResource interface {
 //   - *DiffChangeModify, operation "modify"
 //   - *DiffChangeMove, operation "move"
 //   - *DiffChangeCopy, operation "copy"
-//   - *DiffChangeOther, which keeps what this version does not know
+//   - *DiffChangeOther, which keeps variants that this version does not know
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -114,7 +114,7 @@ func (v *DiffChangeModify) appendMembers(b []byte) []byte {
 	return (*DiffPathChange)(v).appendMembers(b)
 }
 
-// DiffChangeMove is the file has another name or place.
+// DiffChangeMove is the file was renamed or moved.
 // It is the variant "move" of DiffChangeVariant.
 //
 // Part of session/request_permission and session/update, agent to client.
@@ -136,13 +136,13 @@ func (v *DiffChangeCopy) appendMembers(b []byte) []byte {
 	return (*DiffPathPairChange)(v).appendMembers(b)
 }
 
-// CreateElicitationRequestVariant is what makes the variants of CreateElicitationRequest
-// differ.
+// CreateElicitationRequestVariant is the part in which the variants of
+// CreateElicitationRequest differ.
 //
 // It is one of:
 //   - *ElicitationFormMode, mode "form"
 //   - *ElicitationURLMode, mode "url"
-//   - *CreateElicitationRequestOther, which keeps what this version does not know
+//   - *CreateElicitationRequestOther, which keeps variants that this version does not know
 //
 // Params of the request elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -151,8 +151,8 @@ type CreateElicitationRequestVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// CreateElicitationRequestOtherVariant is what makes the variants of CreateElicitationRequest
-// differ.
+// CreateElicitationRequestOtherVariant is the part in which the variants of
+// CreateElicitationRequest differ.
 //
 // It is one of:
 //   - *ElicitationSessionScope
@@ -173,7 +173,7 @@ type CreateElicitationRequestOtherVariant interface {
 //   - *IntegerPropertySchema, type "integer"
 //   - *BooleanPropertySchema, type "boolean"
 //   - *MultiSelectPropertySchema, type "array"
-//   - *ElicitationPropertySchemaOther, which keeps what this version does not know
+//   - *ElicitationPropertySchemaOther, which keeps variants that this version does not know
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -187,7 +187,7 @@ type ElicitationPropertySchema interface {
 // It is one of:
 //   - *StringMultiSelectItems, type "string"
 //   - *TitledMultiSelectItems
-//   - *MultiSelectItemsOther, which keeps what this version does not know
+//   - *MultiSelectItemsOther, which keeps variants that this version does not know
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -196,7 +196,7 @@ type MultiSelectItems interface {
 	appendMembers(b []byte) []byte
 }
 
-// ElicitationFormModeVariant is what makes the variants of ElicitationFormMode differ.
+// ElicitationFormModeVariant is the part in which the variants of ElicitationFormMode differ.
 //
 // It is one of:
 //   - *ElicitationSessionScope
@@ -209,7 +209,7 @@ type ElicitationFormModeVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// ElicitationURLModeVariant is what makes the variants of ElicitationURLMode differ.
+// ElicitationURLModeVariant is the part in which the variants of ElicitationURLMode differ.
 //
 // It is one of:
 //   - *ElicitationSessionScope
@@ -227,7 +227,7 @@ type ElicitationURLModeVariant interface {
 // It is one of:
 //   - *AuthMethodTerminal, type "terminal"
 //   - *AuthMethodAgent, type "agent"
-//   - *AuthMethodOther, which keeps what this version does not know
+//   - *AuthMethodOther, which keeps variants that this version does not know
 //
 // Part of initialize, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/initialization
@@ -236,12 +236,12 @@ type AuthMethod interface {
 	appendMembers(b []byte) []byte
 }
 
-// SessionConfigOptionVariant is what makes the variants of SessionConfigOption differ.
+// SessionConfigOptionVariant is the part in which the variants of SessionConfigOption differ.
 //
 // It is one of:
 //   - *SessionConfigSelect, type "select"
 //   - *SessionConfigBoolean, type "boolean"
-//   - *SessionConfigOptionOther, which keeps what this version does not know
+//   - *SessionConfigOptionOther, which keeps variants that this version does not know
 //
 // Part of session/new, session/resume, session/set_config_option and session/update, agent to
 // client.
@@ -285,7 +285,7 @@ type SessionConfigSelectOptionsGrouped []SessionConfigSelectGroup
 //
 // It is one of:
 //   - *Command, type "command"
-//   - *AvailableCommandOther, which keeps what this version does not know
+//   - *AvailableCommandOther, which keeps variants that this version does not know
 //
 // Part of session/new, session/resume and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -298,7 +298,7 @@ type AvailableCommand interface {
 //
 // It is one of:
 //   - *TextCommandInput, type "text"
-//   - *AvailableCommandInputOther, which keeps what this version does not know
+//   - *AvailableCommandInputOther, which keeps variants that this version does not know
 //
 // Part of session/new, session/resume and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/schema
@@ -353,7 +353,7 @@ type ErrorDataOther struct {
 //   - *Notice, sessionUpdate "notice"
 //   - *CompactionUpdate, sessionUpdate "compaction_update"
 //   - *CompactionSummaryChunk, sessionUpdate "compaction_summary_chunk"
-//   - *SessionUpdateOther, which keeps what this version does not know
+//   - *SessionUpdateOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#3-agent-reports-output
@@ -362,7 +362,7 @@ type SessionUpdate interface {
 	appendMembers(b []byte) []byte
 }
 
-// UserMessageChunk is a piece of a message of the user.
+// UserMessageChunk is a piece of a user message.
 // It is the variant "user_message_chunk" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -401,7 +401,7 @@ func (v *AgentThoughtChunk) appendMembers(b []byte) []byte {
 // It is one of:
 //   - *BackgroundTerminal, type "terminal"
 //   - *BackgroundToolCall, type "tool_call"
-//   - *BackgroundWorkOther, which keeps what this version does not know
+//   - *BackgroundWorkOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#background-work
@@ -410,7 +410,7 @@ type BackgroundWork interface {
 	appendMembers(b []byte) []byte
 }
 
-// IdleStateUpdateVariant is what makes the variants of IdleStateUpdate differ.
+// IdleStateUpdateVariant is the part in which the variants of IdleStateUpdate differ.
 //
 // It is one of:
 //   - *IdleStateUpdateEndTurn, stopReason "end_turn"
@@ -420,7 +420,7 @@ type BackgroundWork interface {
 //   - *IdleStateUpdateCancelled, stopReason "cancelled"
 //   - *ErrorStopReason, stopReason "error"
 //   - *IdleStateUpdateNone
-//   - *IdleStateUpdateOther, which keeps what this version does not know
+//   - *IdleStateUpdateOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -430,14 +430,14 @@ type IdleStateUpdateVariant interface {
 }
 
 // StateUpdate is what the session is doing in the foreground, with or without a prompt. Each
-// report replaces the one before; repeating it means nothing new. Sessions begin idle.
+// report replaces the previous one; repeating it means nothing new. Sessions begin idle.
 // It is the variant "state_update" of SessionUpdate.
 //
 // It is one of:
 //   - *RunningStateUpdate, state "running"
 //   - *IdleStateUpdate, state "idle"
 //   - *RequiresActionStateUpdate, state "requires_action"
-//   - *StateUpdateOther, which keeps what this version does not know
+//   - *StateUpdateOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle#session-states
@@ -450,7 +450,7 @@ type StateUpdate interface {
 //
 // It is one of:
 //   - *PlanItems, type "items"
-//   - *PlanUpdateContentOther, which keeps what this version does not know
+//   - *PlanUpdateContentOther, which keeps variants that this version does not know
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -464,7 +464,7 @@ type PlanUpdateContent interface {
 // It is one of:
 //   - *MCPServerHTTP, type "http"
 //   - *MCPServerStdio, type "stdio"
-//   - *MCPServerOther, which keeps what this version does not know
+//   - *MCPServerOther, which keeps variants that this version does not know
 //
 // Part of session/new and session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup#mcp-servers
@@ -477,7 +477,7 @@ type MCPServer interface {
 //
 // It is one of:
 //   - *ReplayFromStart, type "start"
-//   - *ReplayFromOther, which keeps what this version does not know
+//   - *ReplayFromOther, which keeps variants that this version does not know
 //
 // Part of session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-setup
@@ -486,13 +486,13 @@ type ReplayFrom interface {
 	appendMembers(b []byte) []byte
 }
 
-// SetSessionConfigOptionRequestVariant is what makes the variants of
+// SetSessionConfigOptionRequestVariant is the part in which the variants of
 // SetSessionConfigOptionRequest differ.
 //
 // It is one of:
 //   - *SetSessionConfigOptionRequestID, type "id"
 //   - *SetSessionConfigOptionRequestBoolean, type "boolean"
-//   - *SetSessionConfigOptionRequestOther, which keeps what this version does not know
+//   - *SetSessionConfigOptionRequestOther, which keeps variants that this version does not know
 //
 // Params of the request session/set_config_option, client to agent.
 // Spec:
@@ -502,12 +502,12 @@ type SetSessionConfigOptionRequestVariant interface {
 	appendMembers(b []byte) []byte
 }
 
-// RequestPermissionOutcome is what became of a permission request.
+// RequestPermissionOutcome is the outcome of a permission request.
 //
 // It is one of:
 //   - *CancelledPermissionOutcome, outcome "cancelled"
 //   - *SelectedPermissionOutcome, outcome "selected"
-//   - *RequestPermissionOutcomeOther, which keeps what this version does not know
+//   - *RequestPermissionOutcomeOther, which keeps variants that this version does not know
 //
 // Part of session/request_permission, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -516,14 +516,14 @@ type RequestPermissionOutcome interface {
 	appendMembers(b []byte) []byte
 }
 
-// CreateElicitationResponseVariant is what makes the variants of CreateElicitationResponse
-// differ.
+// CreateElicitationResponseVariant is the part in which the variants of
+// CreateElicitationResponse differ.
 //
 // It is one of:
 //   - *ElicitationAcceptAction, action "accept"
 //   - *CreateElicitationResponseDecline, action "decline"
 //   - *CreateElicitationResponseCancel, action "cancel"
-//   - *CreateElicitationResponseOther, which keeps what this version does not know
+//   - *CreateElicitationResponseOther, which keeps variants that this version does not know
 //
 // Result of the request elicitation/create, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation

@@ -17,7 +17,7 @@ type Level string
 
 // The levels, the most urgent first.
 const (
-	Break Level = "BREAK" // Go programs that use it do not compile any more
+	Break Level = "BREAK" // Go programs that use it no longer compile
 	Impl  Level = "IMPL"  // handler interfaces grow; the embeddable defaults answer
 	Wire  Level = "wire"  // decoding, limits or what a peer may send; Go programs compile as before
 	Add   Level = "add"   // new, nobody has to act
@@ -43,7 +43,7 @@ func Compare(prev, next *ir.Spec) []Change {
 	return join(c.changes)
 }
 
-// join makes one change of those at one place and level.
+// join merges the changes at one place and level into one.
 func join(sorted []Change) []Change {
 	var out []Change
 	for _, c := range sorted {
@@ -56,7 +56,7 @@ func join(sorted []Change) []Change {
 	return out
 }
 
-// Sort orders changes as they stand in a report.
+// Sort puts changes in the order of a report.
 func Sort(changes []Change) {
 	sort.SliceStable(changes, func(i, j int) bool {
 		a, b := changes[i], changes[j]
@@ -135,7 +135,7 @@ func (c *comparison) typ(a, b *ir.Type) {
 		c.note(Wire, "type "+a.Name, "%s", pick(b.Open, "takes unknown values now", "refuses unknown values now"))
 	}
 	if was, is := a.Default, b.Default; was != is {
-		c.note(pick(was == "", Add, Break), "type "+a.Name, "the value for an absent one was %s, is %s", orNothing(was), orNothing(is))
+		c.note(pick(was == "", Add, Break), "type "+a.Name, "the value that replaces an absent one was %s, is %s", orNothing(was), orNothing(is))
 	}
 	c.values(a, b)
 	c.fields(a.Name, a.Fields, b.Fields)
@@ -144,8 +144,8 @@ func (c *comparison) typ(a, b *ir.Type) {
 	}
 }
 
-// valuesOnly reports whether a type only got a list of its values: the Go type
-// stays what it was.
+// valuesOnly reports whether a type only got a list of its values, which leaves
+// the Go type as it was.
 func valuesOnly(a, b *ir.Type) bool {
 	return a.Kind == ir.String && b.Kind == ir.EnumStr || a.Kind == ir.Integer && b.Kind == ir.EnumInt
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// said is a presence as a reader says it.
+// said words a presence for a report.
 var said = map[ir.Presence]string{
 	ir.Required: "required",
 	ir.Optional: "optional",
@@ -16,8 +16,8 @@ var said = map[ir.Presence]string{
 	ir.Patch:    "of three states: absent, null, value",
 }
 
-// fields compares the members of an object. What does not change the Go type
-// of a member, or the arguments of the constructor, breaks no program.
+// fields compares the members of an object. A change breaks programs only if it
+// changes the Go type of a member or the arguments of the constructor.
 func (c *comparison) fields(owner string, a, b []*ir.Field) {
 	first := len(c.changes)
 	for _, f := range a {
@@ -54,7 +54,7 @@ func (c *comparison) fields(owner string, a, b []*ir.Field) {
 	}
 }
 
-// arguments are what the constructor of an object takes: its required members.
+// arguments lists the arguments of an object's constructor: its required members.
 func (c *comparison) arguments(s *ir.Spec, fields []*ir.Field) string {
 	var list []string
 	for _, f := range fields {
@@ -65,7 +65,7 @@ func (c *comparison) arguments(s *ir.Spec, fields []*ir.Field) string {
 	return strings.Join(list, ", ")
 }
 
-// rules compares what does not show in the Go type.
+// rules compares the rules that the Go type does not show.
 func (c *comparison) rules(where string, f, g *ir.Field) {
 	flag := func(a, b bool, on, off string) {
 		if a != b {
@@ -101,7 +101,7 @@ func member(list []*ir.Field, wire string) *ir.Field {
 	return nil
 }
 
-// typeName is a type as a reader says it.
+// typeName words a type for a report.
 func typeName(t ir.TypeRef) string {
 	switch {
 	case t.Ref != "":

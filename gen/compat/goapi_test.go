@@ -69,10 +69,10 @@ func goAPI(t *testing.T, s *ir.Spec) map[string]string {
 					continue
 				}
 				if d.Recv == nil && strings.HasPrefix(name, "New") {
-					api[name] = text(d.Type) // whoever swaps two texts compiles, but says something else
+					api[name] = text(d.Type) // a program with two texts swapped compiles, but means something else
 					continue
 				}
-				var types []string // the names of parameters are no matter
+				var types []string // the names of parameters do not matter
 				for _, list := range []*ast.FieldList{d.Type.Params, d.Type.Results} {
 					for _, p := range list.List {
 						for range max(1, len(p.Names)) {
@@ -116,8 +116,8 @@ func goAPI(t *testing.T, s *ir.Spec) map[string]string {
 	return api
 }
 
-// goBreaks lists what programs lose from prev to next, and the interfaces that
-// they implement and that grow.
+// goBreaks lists what programs lose from prev to next, and the growing interfaces
+// that they implement.
 func goBreaks(prev, next map[string]string) (breaks, grows []string) {
 	for _, name := range slices.Sorted(maps.Keys(prev)) {
 		if is, ok := next[name]; !ok || is != prev[name] {
@@ -133,8 +133,8 @@ func goBreaks(prev, next map[string]string) (breaks, grows []string) {
 	return breaks, grows
 }
 
-// The report says BREAK when a Go program stops compiling, IMPL when an
-// interface that programs implement grows, and neither of them otherwise.
+// agrees checks that the report says BREAK if a Go program stops compiling, IMPL
+// if an interface that programs implement grows, and neither otherwise.
 func agrees(t *testing.T, changes []compat.Change, prev, next map[string]string) {
 	t.Helper()
 	breaks, grows := goBreaks(prev, next)
@@ -157,7 +157,7 @@ func TestTheReportIsWhatGoSays(t *testing.T) {
 	}
 }
 
-// The same for whole editions, each beside each.
+// The same for each pair of whole editions.
 func TestTheReportOfEditionsIsWhatGoSays(t *testing.T) {
 	t.Parallel()
 	specs, err := gen.Specs("../..")

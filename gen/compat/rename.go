@@ -8,9 +8,9 @@ import (
 )
 
 // Renamed finds definitions of prev that have another name in next: they are
-// gone, and exactly one new definition has the shape that exactly they had. A
-// named string or integer has the shape of every other one, so of these only
-// enums with values are looked at.
+// gone, and exactly one new definition has the shape that only they had. All
+// named strings have the same shape, and so do all named integers; of these, only
+// enums with values are compared.
 func Renamed(prev, next *ir.Spec) map[string]string {
 	gone, came := shapes(prev, next), shapes(next, prev)
 	renamed := map[string]string{}

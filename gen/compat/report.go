@@ -16,11 +16,11 @@ type Section struct {
 }
 
 var explained = map[Level]string{
-	Break: "Go programs that use these do not compile any more.",
+	Break: "Go programs that use these no longer compile.",
 	Impl:  "Handler interfaces grow. Handlers that embed the `Unimplemented…` struct keep compiling and answer \"method not found\".",
-	Wire:  "Messages are read or checked in another way.",
-	Add:   "New, nobody has to act.",
-	Doc:   "Upstream explains these in other words: look whether `schema/overlay/docs.json` still says the truth.",
+	Wire:  "Messages are read or checked differently.",
+	Add:   "New; nobody has to act.",
+	Doc:   "Upstream changed the wording: check that `schema/overlay/docs.json` is still true.",
 }
 
 // Markdown writes the report of a change from one version to another.
@@ -59,7 +59,7 @@ func (s *Section) write(b *bytes.Buffer) {
 			continue
 		}
 		fmt.Fprintf(b, "\n### %s: %s\n\n", s.Title, l)
-		if l == Doc { // there are many of these and there is nothing more to say
+		if l == Doc { // there are many of these, and the place says it all
 			b.WriteString(strings.Join(s.places(l), ", ") + "\n")
 			continue
 		}
@@ -93,8 +93,8 @@ func (s *Section) places(l Level) []string {
 	return list
 }
 
-// Skeleton is an entry of overlay/docs.json for a definition, of which the texts
-// must be filled in.
+// Skeleton returns an entry of overlay/docs.json for a definition. Its texts must
+// be filled in.
 func Skeleton(t *ir.Type) string {
 	var parts []string
 	add := func(kind string, names []string) {

@@ -30,7 +30,7 @@ const (
 	ByType   Kind = "type-selected union" // the JSON type, or the first element, selects it
 	Any      Kind = "any"                 // every JSON value
 	Alias    Kind = "alias"               // the same payload as another definition
-	Envelope Kind = "envelope"            // JSON-RPC frame; no type is made of it
+	Envelope Kind = "envelope"            // JSON-RPC frame; it gets no type
 )
 
 // Type is one definition.
@@ -46,7 +46,7 @@ type Type struct {
 	Union        *Union   `json:",omitempty"`
 	Side, Method string   `json:",omitempty"`
 	Target       string   `json:",omitempty"` // of an alias
-	Default      string   `json:",omitempty"` // of an enum: taken for an absent or unusable value
+	Default      string   `json:",omitempty"` // of an enum: replaces an absent or unusable value
 	Hand         string   `json:",omitempty"` // name of the hand-written Go type that stands for it
 	Page         string   `json:"-"`          // of the specification, below agentclientprotocol.com; may be empty
 	node         *schema.Node
@@ -59,8 +59,8 @@ type Value struct {
 	Doc   string `json:"-"`
 }
 
-// Union is a set of alternatives. Members shared by all of them are the Fields
-// of the type.
+// Union is a set of alternatives. The Fields of the type are the members that
+// all of them share.
 type Union struct {
 	Keyword    string     // oneOf or anyOf
 	Tag        string     `json:",omitempty"` // member that selects the variant

@@ -1,11 +1,10 @@
 package ir
 
-// keep marks the enums that keep values the schema does not define, although
-// the schema closes them: those that only stand where a bad value is repaired.
-// Repairing such a value would drop it, or the element of a list that it stands
-// in, without a word, and a program that passes messages on would lose what a
-// newer peer has said. In every other place a closed enum refuses the message,
-// which loses nothing unseen.
+// keep marks closed enums that nevertheless keep values the schema does not
+// define: those that only occur where a bad value is repaired. Repairing would
+// silently drop the value, or the list element that it is in, and a program that
+// passes messages on would lose what a newer peer has sent. In every other place
+// a closed enum refuses the message, so that nothing is lost silently.
 func (s *Spec) keep() {
 	met, refuses := s.reach(false), s.reach(true)
 	for _, t := range s.Types {
@@ -13,8 +12,8 @@ func (s *Spec) keep() {
 	}
 }
 
-// reach lists the definitions that messages hold, or only those of which a bad
-// value fails the message.
+// reach lists the definitions that messages hold or, if failing is set, only
+// those where a bad value fails the message.
 func (s *Spec) reach(failing bool) map[string]bool {
 	reached := map[string]bool{}
 	var visit func(name string)

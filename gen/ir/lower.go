@@ -45,8 +45,9 @@ func Lower(d *schema.Document, o Overlay) (*Spec, error) {
 	return s, nil
 }
 
-// cycles fails when a definition is, merges in, or always contains itself, and
-// when what is merged in is no object or cannot be told from another variant.
+// cycles fails if a definition is, merges in, or always contains itself. It also
+// fails if what is merged in is not an object, or cannot be distinguished from
+// another variant.
 func (l *lowering) cycles(s *Spec) {
 	for _, t := range s.Types {
 		if t.Kind == Alias {
@@ -85,7 +86,7 @@ func (l *lowering) cycles(s *Spec) {
 			to := s.Resolve(v.Ref)
 			if to.Union != nil && len(to.Fields) == 0 {
 				if unions[to.Name] {
-					l.fail(v.node.Ptr, "merges in the union %s, which another variant merges in too; nothing would tell the two apart", to.Name)
+					l.fail(v.node.Ptr, "merges in the union %s, which another variant merges in too; nothing would distinguish the two", to.Name)
 				}
 				unions[to.Name] = true
 			}
@@ -187,8 +188,8 @@ func alternatives(n *schema.Node) (keyword string, branches []*schema.Node) {
 	return "", nil
 }
 
-// enum fills t when every branch is a value of one type, and reports whether
-// that is so. A branch without a value opens the enum.
+// enum fills t if every branch is a value of one type, and reports whether it
+// did. A branch without a value opens the enum.
 func (l *lowering) enum(t *Type, branches []*schema.Node) bool {
 	ty, open := "", false
 	var values []Value

@@ -8,7 +8,7 @@ import (
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// Every mistake names its place and what is wrong; none is half understood.
+// The error of every mistake names the place and what is wrong.
 func TestUnknownShapesStop(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, defs, want string }{

@@ -7,13 +7,13 @@ import (
 	"github.com/hermes-nvim/hermes/schema"
 )
 
-// The side that handles what a sender sends. Responses are handled by the
-// sender itself: it is the one that was asked.
+// handlerOf is the side that handles what a sender sends. A response belongs to
+// a method that its sender handles.
 var handlerOf = map[string]string{"agent": "client", "client": "agent", "proxy": "proxy", "protocol": "protocol", "protocollevel": "protocol"}
 
 // methods derives the table from x-side and x-method, and checks it against the
-// JSON-RPC envelopes: they are the only place that tells requests, responses
-// and notifications apart without trusting the end of a name.
+// JSON-RPC envelopes. Only they distinguish requests, responses and
+// notifications without trusting the end of a name.
 func (l *lowering) methods(d *schema.Document, s *Spec) []*Method {
 	roles := envelopeRoles(d, s)
 	rows := map[string]*Method{}
@@ -70,7 +70,7 @@ func (l *lowering) methods(d *schema.Document, s *Spec) []*Method {
 
 type role struct{ sender, kind string }
 
-// envelopeRoles says for each definition in which frames it travels.
+// envelopeRoles lists for each definition the frames that it travels in.
 func envelopeRoles(d *schema.Document, s *Spec) map[string][]role {
 	roles := map[string][]role{}
 	var refs func(n *schema.Node, r role)

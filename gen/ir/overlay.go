@@ -1,13 +1,13 @@
 package ir
 
-// Overlay is what the project knows about a schema and the schema does not say.
+// Overlay is what the project knows about a schema beyond its text.
 type Overlay struct {
 	Patches  map[string]bool   // "Definition.member": members with three states
 	Strict   Marks             // members that are never repaired
 	Secrets  Marks             // members that are never printed
 	Hand     map[string]string // definition -> hand-written Go type
-	UseHand  func(def string)  // told when an entry of Hand applies
-	Defaults map[string]string // enum -> value taken for an absent or unusable one
+	UseHand  func(def string)  // called when an entry of Hand applies
+	Defaults map[string]string // enum -> value that replaces an absent or unusable one
 	Pages    map[string]string // definition -> page of the specification
 	Words    Words             // nil: no words
 }

@@ -207,7 +207,7 @@ func (s *Spec) members(v *Variant) iter.Seq[string] {
 	}
 }
 
-// keys finds out which members tell the variants of a key-selected union apart.
+// keys finds the members that distinguish the variants of a key-selected union.
 func (l *lowering) keys(s *Spec, t *Type) {
 	u := t.Union
 	if u == nil {

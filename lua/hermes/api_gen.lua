@@ -49,7 +49,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/authentication
 ---@param params hermes.acp.AuthenticateRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.authenticate(params, opts)
   params, opts = checked("authenticate", params, opts)
   params = object(params)
@@ -62,7 +62,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/initialization
 ---@param params hermes.acp.InitializeRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.initialize(params, opts)
   params, opts = checked("initialize", params, opts)
   params = object(params, "clientCapabilities", "clientInfo")
@@ -74,7 +74,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/authentication
 ---@param params? hermes.acp.LogoutRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.logout(params, opts)
   params, opts = checked("logout", params, opts)
   params = object(params)
@@ -99,7 +99,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/session-setup
 ---@param params hermes.acp.CloseSessionRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_close(params, opts)
   params, opts = checked("session_close", params, opts)
   params = object(params)
@@ -111,7 +111,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/session-delete
 ---@param params hermes.acp.DeleteSessionRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_delete(params, opts)
   params, opts = checked("session_delete", params, opts)
   params = object(params)
@@ -124,7 +124,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/session-list
 ---@param params? hermes.acp.ListSessionsRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_list(params, opts)
   params, opts = checked("session_list", params, opts)
   params = object(params)
@@ -137,7 +137,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/session-setup
 ---@param params hermes.acp.LoadSessionRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_load(params, opts)
   params, opts = checked("session_load", params, opts)
   params = object(params)
@@ -150,33 +150,33 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/session-setup
 ---@param params hermes.acp.NewSessionRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_new(params, opts)
   params, opts = checked("session_new", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/new", params, opts)
 end
 
----Sends a message of the user and waits for the end of the turn; what happens in between arrives as
+---Sends a user message and waits for the end of the turn; what happens in between arrives as
 ---`session/update`.
 ---
 ---See https://agentclientprotocol.com/protocol/v1/prompt-turn
 ---@param params hermes.acp.PromptRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_prompt(params, opts)
   params, opts = checked("session_prompt", params, opts)
   params = object(params)
   return require("hermes.rpc").request("session/prompt", params, opts)
 end
 
----Goes on with a session without replaying its history. Needs the agent capability
+---Continues a session without replaying its history. Needs the agent capability
 ---`sessionCapabilities.resume`.
 ---
 ---See https://agentclientprotocol.com/protocol/v1/session-setup
 ---@param params hermes.acp.ResumeSessionRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_resume(params, opts)
   params, opts = checked("session_resume", params, opts)
   params = object(params)
@@ -188,7 +188,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/session-config-options
 ---@param params hermes.acp.SetSessionConfigOptionRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_set_config_option(params, opts)
   params, opts = checked("session_set_config_option", params, opts)
   params = object(params)
@@ -200,7 +200,7 @@ end
 ---See https://agentclientprotocol.com/protocol/v1/session-modes
 ---@param params hermes.acp.SetSessionModeRequest
 ---@param opts? hermes.Opts
----@return string id of the operation, as in the event of its end
+---@return string id of the operation, which the event of its end repeats
 function M.session_set_mode(params, opts)
   params, opts = checked("session_set_mode", params, opts)
   params = object(params)

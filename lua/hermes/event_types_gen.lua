@@ -7,7 +7,7 @@
 ---@class hermes.EventData
 ---@field agent string # The agent that the event is about.
 ---@field alias_of? string # The event's own name, when it fires under another one.
----@field truncated? hermes.Truncated # What was left out because there was more than Neovim can take at a time.
+---@field truncated? hermes.Truncated # What was left out, because Neovim cannot take that much at a time.
 
 ---The data of every event of a session. They fire in the order of seq.
 ---@class hermes.SessionData: hermes.EventData
@@ -17,7 +17,7 @@
 ---@field promptId? string # The running turn, as returned by `prompt`.
 
 ---@class hermes.UpdateData: hermes.EventData
----@field cleared? string[] # Members of the update that are null, which means that they no longer have a value.
+---@field cleared? string[] # Members of the update that are null and therefore no longer have a value.
 
 ---@class hermes.PromptData: hermes.EventData
 ---@field source "client" # Distinguishes these events from those of repeated messages.
@@ -29,7 +29,7 @@
 ---@field default fun(): boolean # Lets Hermes answer as if nothing listened; returns false when it is too late.
 
 ---@class hermes.ReplyData: hermes.EventData
----@field opId? string # The id that the call which asked for this returned.
+---@field opId? string # The id returned by the call that asked for this.
 
 ---A difference in the content of a tool call, with both spellings of its texts.
 ---@class hermes.FlatDiff: hermes.acp.ToolCallContent.diff
@@ -140,7 +140,7 @@
 ---@field type "text"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field text string # The text.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent repeats an image of the user.
 ---@class hermes.event.UserImageMessage: hermes.SessionData, hermes.UpdateData
@@ -150,7 +150,7 @@
 ---@field data string # The picture in base64.
 ---@field mimeType string # Its media type, such as image/png.
 ---@field uri? string # Where the picture comes from. Absent or null: unknown.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent repeats a recording of the user.
 ---@class hermes.event.UserAudioMessage: hermes.SessionData, hermes.UpdateData
@@ -159,7 +159,7 @@
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field data string # The recording in base64.
 ---@field mimeType string # Its media type, such as audio/wav.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent repeats a link of the user.
 ---@class hermes.event.UserResourceLinkMessage: hermes.SessionData, hermes.UpdateData
@@ -172,7 +172,7 @@
 ---@field size? integer # Size in bytes. Absent or null: unknown.
 ---@field title? string # Label to show in place of `name`. Absent or null: none.
 ---@field uri string # Address of the resource, often a file URI.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent repeats a resource that the user embedded.
 ---@class hermes.event.UserResourceMessage: hermes.SessionData, hermes.UpdateData
@@ -180,7 +180,7 @@
 ---@field type "resource"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field resource hermes.acp.EmbeddedResourceResource # Address and contents.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent repeats content of a type that this version does not know.
 ---@class hermes.event.UserUnknownMessage: hermes.SessionData, hermes.UpdateData
@@ -193,7 +193,7 @@
 ---@field type "text"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field text string # The text.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent replies with an image.
 ---@class hermes.event.AgentImageMessage: hermes.SessionData, hermes.UpdateData
@@ -203,7 +203,7 @@
 ---@field data string # The picture in base64.
 ---@field mimeType string # Its media type, such as image/png.
 ---@field uri? string # Where the picture comes from. Absent or null: unknown.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent replies with a recording.
 ---@class hermes.event.AgentAudioMessage: hermes.SessionData, hermes.UpdateData
@@ -212,7 +212,7 @@
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field data string # The recording in base64.
 ---@field mimeType string # Its media type, such as audio/wav.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent replies with a link to a resource.
 ---@class hermes.event.AgentResourceLinkMessage: hermes.SessionData, hermes.UpdateData
@@ -225,7 +225,7 @@
 ---@field size? integer # Size in bytes. Absent or null: unknown.
 ---@field title? string # Label to show in place of `name`. Absent or null: none.
 ---@field uri string # Address of the resource, often a file URI.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent replies with an embedded resource.
 ---@class hermes.event.AgentResourceMessage: hermes.SessionData, hermes.UpdateData
@@ -233,7 +233,7 @@
 ---@field type "resource"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field resource hermes.acp.EmbeddedResourceResource # Address and contents.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent replies with content of a type that this version does not know.
 ---@class hermes.event.AgentUnknownMessage: hermes.SessionData, hermes.UpdateData
@@ -246,7 +246,7 @@
 ---@field type "text"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field text string # The text.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent's reasoning holds an image.
 ---@class hermes.event.AgentImageThought: hermes.SessionData, hermes.UpdateData
@@ -256,7 +256,7 @@
 ---@field data string # The picture in base64.
 ---@field mimeType string # Its media type, such as image/png.
 ---@field uri? string # Where the picture comes from. Absent or null: unknown.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent's reasoning holds a recording.
 ---@class hermes.event.AgentAudioThought: hermes.SessionData, hermes.UpdateData
@@ -265,7 +265,7 @@
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field data string # The recording in base64.
 ---@field mimeType string # Its media type, such as audio/wav.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent's reasoning holds a link to a resource.
 ---@class hermes.event.AgentResourceLinkThought: hermes.SessionData, hermes.UpdateData
@@ -278,7 +278,7 @@
 ---@field size? integer # Size in bytes. Absent or null: unknown.
 ---@field title? string # Label to show in place of `name`. Absent or null: none.
 ---@field uri string # Address of the resource, often a file URI.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent's reasoning holds an embedded resource.
 ---@class hermes.event.AgentResourceThought: hermes.SessionData, hermes.UpdateData
@@ -286,7 +286,7 @@
 ---@field type "resource"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field resource hermes.acp.EmbeddedResourceResource # Address and contents.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent's reasoning holds content of a type that this version does not know.
 ---@class hermes.event.AgentUnknownThought: hermes.SessionData, hermes.UpdateData
@@ -305,7 +305,7 @@
 ---@field locations? hermes.acp.ToolCallLocation[] # Files the call touches, so that a client can follow along. Absent: none.
 ---@field rawInput? any # Arguments of the tool, any JSON.
 ---@field rawOutput? any # Result of the tool, any JSON.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 ---@field id hermes.acp.ToolCallId # The same as toolCallId.
 ---@field input? string # The same as rawInput, as JSON text.
 ---@field output? string # The same as rawOutput, as JSON text.
@@ -322,7 +322,7 @@
 ---@field locations? hermes.acp.ToolCallLocation[] # All locations from now on. Absent or null: unchanged.
 ---@field rawInput? any # New arguments, any JSON. Absent: unchanged.
 ---@field rawOutput? any # New result, any JSON. Absent: unchanged.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 ---@field fields? hermes.FlatContent[] # All content from now on. Absent or null: unchanged.
 ---@field id hermes.acp.ToolCallId # The same as toolCallId.
 ---@field input? string # The same as rawInput, as JSON text.
@@ -332,33 +332,33 @@
 ---@class hermes.event.AgentPlan: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.plan # The update as it came over the wire.
 ---@field entries hermes.acp.PlanEntry[] # All steps, in order.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The slash commands that the agent offers changed.
 ---@class hermes.event.AgentAvailableCommands: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.available_commands_update # The update as it came over the wire.
----@field availableCommands hermes.acp.AvailableCommand[] # All commands; replaces the list before it.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field availableCommands hermes.acp.AvailableCommand[] # All commands; replaces the previous list.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent changed the mode of the session.
 ---@class hermes.event.AgentCurrentMode: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.current_mode_update # The update as it came over the wire.
 ---@field currentModeId hermes.acp.SessionModeId # The mode from now on.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 ---@field id hermes.acp.SessionModeId # The same as currentModeId.
 
 ---The agent changed the options of the session; the list is always complete.
 ---@class hermes.event.AgentConfigOption: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.config_option_update # The update as it came over the wire.
----@field configOptions hermes.acp.SessionConfigOption[] # Every setting with its value now; replaces what the client holds.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field configOptions hermes.acp.SessionConfigOption[] # Every setting with its current value; replaces what the client holds.
+---@field meta? table<string, any> # Extension data.
 
 ---The title or another property of the session changed.
 ---@class hermes.event.SessionUpdate: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.session_info_update # The update as it came over the wire.
 ---@field title? string # New title. Null removes it, absent leaves it.
 ---@field updatedAt? string # Time of the last activity, ISO 8601. Null removes it, absent leaves it.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent reports how much of its context it has used, and the cost.
 ---@class hermes.event.UsageUpdate: hermes.SessionData, hermes.UpdateData
@@ -366,7 +366,7 @@
 ---@field used integer # Tokens in the context window now.
 ---@field size integer # Size of the context window in tokens.
 ---@field cost? hermes.acp.Cost # Cost of the session so far. Absent or null: not reported.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent tells the user something besides its reply.
 ---@class hermes.event.AgentNotice: hermes.SessionData, hermes.UpdateData
@@ -374,7 +374,7 @@
 ---@field severity hermes.acp.NoticeSeverity # How serious it is, for display.
 ---@field title string # Plain text that makes sense alone; never empty.
 ---@field description? string # Further plain text. Absent or null: none.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent starts or finishes shortening the session's history.
 ---@class hermes.event.CompactionUpdate: hermes.SessionData, hermes.UpdateData
@@ -383,14 +383,14 @@
 ---@field status hermes.acp.CompactionStatus # How far it got.
 ---@field summary? hermes.acp.ContentBlock[] # The whole summary to show. Null or empty removes it, absent leaves it.
 ---@field error? string # Why it failed, for people. Null removes it, absent leaves it.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---A piece of the summary that replaces older history arrives.
 ---@class hermes.event.CompactionSummaryChunk: hermes.SessionData, hermes.UpdateData
 ---@field update hermes.acp.SessionUpdate.compaction_summary_chunk # The update as it came over the wire.
 ---@field compactionId hermes.acp.CompactionId # The compaction whose summary grows.
 ---@field content hermes.acp.ContentBlock # The piece, to append.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---The agent sends an update that this version does not know.
 ---@class hermes.event.SessionUpdateUnknown: hermes.SessionData, hermes.UpdateData
@@ -402,7 +402,7 @@
 ---@field type "text"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field text string # The text.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---An image of the user goes to the agent.
 ---@class hermes.event.ClientImageMessage: hermes.SessionData, hermes.PromptData
@@ -412,7 +412,7 @@
 ---@field data string # The picture in base64.
 ---@field mimeType string # Its media type, such as image/png.
 ---@field uri? string # Where the picture comes from. Absent or null: unknown.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---A recording of the user goes to the agent.
 ---@class hermes.event.ClientAudioMessage: hermes.SessionData, hermes.PromptData
@@ -421,7 +421,7 @@
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field data string # The recording in base64.
 ---@field mimeType string # Its media type, such as audio/wav.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---A link to a resource goes to the agent.
 ---@class hermes.event.ClientResourceLinkMessage: hermes.SessionData, hermes.PromptData
@@ -434,7 +434,7 @@
 ---@field size? integer # Size in bytes. Absent or null: unknown.
 ---@field title? string # Label to show in place of `name`. Absent or null: none.
 ---@field uri string # Address of the resource, often a file URI.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---An embedded resource goes to the agent.
 ---@class hermes.event.ClientResourceMessage: hermes.SessionData, hermes.PromptData
@@ -442,7 +442,7 @@
 ---@field type "resource"
 ---@field annotations? hermes.acp.Annotations # Hints for display. Absent or null: none.
 ---@field resource hermes.acp.EmbeddedResourceResource # Address and contents.
----@field meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field meta? table<string, any> # Extension data.
 
 ---Content of a type that this version does not know goes to the agent.
 ---@class hermes.event.ClientUnknownMessage: hermes.SessionData, hermes.PromptData
@@ -453,7 +453,7 @@
 ---@class hermes.event.FormElicitation: hermes.RequestData
 ---@field mode "form"
 ---@field message string # What is needed and why, for people.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field requestedSchema hermes.acp.ElicitationSchema # The fields of the form.
 ---@field sessionId? hermes.acp.SessionId
 ---@field toolCallId? hermes.acp.ToolCallId # The tool call that wants input. Absent or null: the session as such.
@@ -463,7 +463,7 @@
 ---@field host string # The host of the page in ASCII, with the port; empty for mail.
 ---@field mode "url"
 ---@field message string # What is needed and why, for people.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field elicitationId hermes.acp.ElicitationId # Name that `elicitation/complete` uses later.
 ---@field url string # Page to open, with the user's consent.
 ---@field sessionId? hermes.acp.SessionId
@@ -473,7 +473,7 @@
 ---@class hermes.event.UnknownElicitation: hermes.RequestData
 ---@field mode string
 ---@field message string # What is needed and why, for people.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field sessionId? hermes.acp.SessionId
 ---@field toolCallId? hermes.acp.ToolCallId # The tool call that wants input. Absent or null: the session as such.
 
@@ -483,22 +483,22 @@
 ---@field path string # Absolute path of the file.
 ---@field line? integer # First line to return, counted from 1. Absent or null: from the start.
 ---@field limit? integer # How many lines to return at most. Absent or null: all.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent wants to write a text file.
 ---@class hermes.event.WriteTextFile: hermes.RequestData
 ---@field sessionId hermes.acp.SessionId
 ---@field path string # Absolute path of the file.
 ---@field content string # The whole new text.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent asks whether it may run a tool call.
 ---@class hermes.event.PermissionRequest: hermes.RequestData
 ---@field toolCallState? hermes.acp.ToolCall # Everything known about the tool call so far.
 ---@field sessionId hermes.acp.SessionId
----@field toolCall hermes.acp.ToolCallUpdate # The tool call in question, as an update to what the client knows of it.
+---@field toolCall hermes.acp.ToolCallUpdate # The tool call in question, as an update to what the client knows about it.
 ---@field options hermes.acp.PermissionOption[] # Answers to choose from.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent wants to run a command.
 ---@class hermes.event.TerminalCreate: hermes.RequestData
@@ -508,31 +508,31 @@
 ---@field env? hermes.acp.EnvVariable[] # Variables to add to the environment. Absent: none.
 ---@field cwd? string # Absolute directory to run in. Absent or null: the client chooses.
 ---@field outputByteLimit? integer # Bytes of output to keep; the oldest are dropped first, at a character boundary. Absent or null: the client decides.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent wants to end a command and keep its terminal.
 ---@class hermes.event.TerminalKill: hermes.RequestData
 ---@field sessionId hermes.acp.SessionId
 ---@field terminalId hermes.acp.TerminalId # The terminal whose command to stop.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent asks what a terminal has printed so far.
 ---@class hermes.event.TerminalOutput: hermes.RequestData
 ---@field sessionId hermes.acp.SessionId
 ---@field terminalId hermes.acp.TerminalId # The terminal to read.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent no longer needs a terminal.
 ---@class hermes.event.TerminalRelease: hermes.RequestData
 ---@field sessionId hermes.acp.SessionId
 ---@field terminalId hermes.acp.TerminalId # The terminal to free.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent waits for a command to end.
 ---@class hermes.event.TerminalExit: hermes.RequestData
 ---@field sessionId hermes.acp.SessionId
 ---@field terminalId hermes.acp.TerminalId # The terminal that runs the command.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent sends a request that is not part of the protocol.
 ---@class hermes.event.ExtRequest: hermes.RequestData
@@ -541,7 +541,7 @@
 
 ---The agent accepted the login.
 ---@class hermes.event.Authenticated: hermes.ReplyData
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field methodId hermes.acp.AuthMethodId # A method from the agent's `initialize` response.
 
 ---The agent is connected and has announced its capabilities.
@@ -550,34 +550,34 @@
 ---@field agentCapabilities? hermes.acp.AgentCapabilities # What the client may use. Absent: only the methods every agent has.
 ---@field authMethods? hermes.acp.AuthMethod[] # Ways to sign in. Empty by default: none is offered.
 ---@field agentInfo? hermes.acp.Implementation # Name and version of the agent. Optional today, meant to become required.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent forgot the login.
 ---@class hermes.event.LoggedOut: hermes.ReplyData
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent closed a session, or could not resume it after a broken connection.
 ---@class hermes.event.SessionClosed: hermes.ReplyData
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field sessionId hermes.acp.SessionId
 ---@field reason? string # Why, when nobody asked for it.
 
 ---The agent deleted a session.
 ---@class hermes.event.SessionDeleted: hermes.ReplyData
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field sessionId hermes.acp.SessionId
 
 ---The agent lists the sessions it has stored.
 ---@class hermes.event.SessionsListed: hermes.ReplyData
 ---@field sessions hermes.acp.SessionInfo[] # Sessions of this page; may be empty.
 ---@field nextCursor? string # Opaque position of the next page. Absent or null: this page is the last.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---A stored session is ready and its history has been replayed; also after a broken connection.
 ---@class hermes.event.SessionLoaded: hermes.ReplyData
 ---@field modes? hermes.acp.SessionModeState # Modes on offer and the current one. Absent or null: the agent has none.
 ---@field configOptions? hermes.acp.SessionConfigOption[] # Config options with their values. Absent or null: the agent has none.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field cwd string # Absolute directory of the session; it must be the one the session was created with.
 ---@field sessionId hermes.acp.SessionId
 
@@ -586,40 +586,40 @@
 ---@field sessionId hermes.acp.SessionId # Name of the new session for all later requests.
 ---@field modes? hermes.acp.SessionModeState # Modes on offer and the current one. Absent or null: the agent has none.
 ---@field configOptions? hermes.acp.SessionConfigOption[] # Config options with their values. Absent or null: the agent has none.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field cwd string # Absolute directory the session works in; base of relative paths.
 
 ---A turn ended; every update of the turn came earlier.
 ---@class hermes.event.Prompted: hermes.SessionData, hermes.ReplyData
 ---@field stopReason hermes.acp.StopReason # Why the turn ended.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---A stored session is ready; its history is not replayed. Also after a broken connection.
 ---@class hermes.event.SessionResumed: hermes.ReplyData
 ---@field modes? hermes.acp.SessionModeState # Modes on offer and the current one. Absent or null: the agent has none.
 ---@field configOptions? hermes.acp.SessionConfigOption[] # Config options with their values. Absent or null: the agent has none.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field sessionId hermes.acp.SessionId
 ---@field cwd string # Absolute directory of the session; it must be the one the session was created with.
 
 ---The option that the user chose is set.
 ---@class hermes.event.ConfigurationUpdated: hermes.ReplyData
----@field configOptions hermes.acp.SessionConfigOption[] # Every setting with its value now; replaces what the client holds.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field configOptions hermes.acp.SessionConfigOption[] # Every setting with its current value; replaces what the client holds.
+---@field _meta? table<string, any> # Extension data.
 ---@field sessionId hermes.acp.SessionId
 ---@field configId hermes.acp.SessionConfigId # The setting to change.
 ---@field value boolean|hermes.acp.SessionConfigValueId # The new value: true or false, or the name of one of the values on offer.
 
 ---The mode that the user chose is set.
 ---@class hermes.event.ModeUpdated: hermes.ReplyData
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 ---@field sessionId hermes.acp.SessionId
 ---@field modeId hermes.acp.SessionModeId # One of the modes on offer.
 
 ---The user finished what a URL elicitation asked for.
 ---@class hermes.event.ElicitationComplete: hermes.EventData
 ---@field elicitationId hermes.acp.ElicitationId # The request for input that is done.
----@field _meta? table<string, any> # Members that the protocol leaves to both sides.
+---@field _meta? table<string, any> # Extension data.
 
 ---The agent sends a notification that is not part of the protocol.
 ---@class hermes.event.ExtNotification: hermes.EventData

@@ -115,8 +115,8 @@ func promptEvent(block string) string {
 	return "ClientUnknownMessage"
 }
 
-// requestEvent is the event of a request of the agent; mode separates the kinds of
-// elicitation apart.
+// requestEvent is the event of a request of the agent; mode distinguishes the kinds
+// of elicitation.
 func requestEvent(method, mode string) string {
 	switch method {
 	case "elicitation/create":

@@ -95,7 +95,7 @@ func TestAnEverydayUpdateAsksForItsRowsAndGoesThrough(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "the words of AvailableCommandInput are those of CommandInput now"; !strings.Contains(out, want) {
+	if want := "moved the words of AvailableCommandInput to CommandInput"; !strings.Contains(out, want) {
 		t.Errorf("the output has no %q:\n%s", want, out)
 	}
 	was, err := schema.ReadOverlay[schema.Sources](schema.Tree, schema.SourcesFile)

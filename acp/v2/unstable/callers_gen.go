@@ -8,8 +8,7 @@ import (
 )
 
 // Agent calls the methods of the agent at the other end of Conn. It is safe for concurrent use
-// when Conn is. An error answer of the peer is an *Error; everything else that goes wrong is
-// not.
+// if Conn is. An error answer of the peer is returned as an *Error, other failures are not.
 type Agent struct {
 	Conn acp.Caller
 }
@@ -36,8 +35,8 @@ func (a Agent) LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAut
 	return r, nil
 }
 
-// AuthStatus sends the request auth/status, which tells whether the user is signed in, without
-// changing it. Needs the agent capability `auth.status`.
+// AuthStatus sends the request auth/status, which reports whether the user is signed in, and
+// changes nothing. Needs the agent capability `auth.status`.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 func (a Agent) AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error) {
 	r := new(AuthStatusResponse)
@@ -171,9 +170,8 @@ func (a Agent) NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessio
 	return r, nil
 }
 
-// Prompt sends the request session/prompt, which adds a message of the user to the
-// conversation. Answered once that is done; the work and its end are reported by state
-// updates.
+// Prompt sends the request session/prompt, which adds a user message to the conversation.
+// Answered once that is done; the work and its end are reported by state updates.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 func (a Agent) Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error) {
 	r := new(PromptResponse)
@@ -217,8 +215,8 @@ func (a Agent) SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (
 	return r, nil
 }
 
-// SessionStatus sends the request session/status, which tells whether a session is in memory,
-// without opening or changing it. Unknown sessions are an error -32002.
+// SessionStatus sends the request session/status, which reports whether a session is in
+// memory, without opening or changing it. Unknown sessions are an error -32002.
 // Spec: https://agentclientprotocol.com/rfds/session-status
 func (a Agent) SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error) {
 	r := new(SessionStatusResponse)
@@ -262,8 +260,8 @@ func (a Agent) CancelToolCall(ctx context.Context, p *CancelToolCallRequest) (*C
 }
 
 // Client calls the methods of the client at the other end of Conn. It is safe for concurrent
-// use when Conn is. An error answer of the peer is an *Error; everything else that goes wrong
-// is not.
+// use if Conn is. An error answer of the peer is returned as an *Error, other failures are
+// not.
 type Client struct {
 	Conn acp.Caller
 }
@@ -275,8 +273,8 @@ func (a Client) AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotific
 	return a.Conn.Notify(ctx, MethodAuthStatusUpdate, p)
 }
 
-// CompleteElicitation sends the notification elicitation/complete, which tells the client that
-// the user is done with a web page it opened. It gets no answer.
+// CompleteElicitation sends the notification elicitation/complete, which notifies the client
+// that the user is done with a web page it opened. It gets no answer.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 func (a Client) CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error {
 	return a.Conn.Notify(ctx, MethodElicitationComplete, p)

@@ -76,7 +76,7 @@ func (v *RequestPermissionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId title description subject options _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -114,7 +114,7 @@ func (v *RequestPermissionSubjectOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionSubjectOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -406,7 +406,7 @@ func (v *ToolCallUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId name title kind status content locations rawInput rawOutput capabilities _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -441,7 +441,7 @@ func (v *ToolCallContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -481,7 +481,7 @@ func (v *ContentBlockOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ContentBlockOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -585,7 +585,7 @@ func (v *Annotations) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "audience lastModified priority _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Annotations) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -649,7 +649,7 @@ func (v *TextContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "text annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -732,7 +732,7 @@ func (v *ImageContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "data mimeType uri annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ImageContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -801,7 +801,7 @@ func (v *AudioContent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "data mimeType annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AudioContent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -880,7 +880,7 @@ func (v *Icon) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "src mimeType sizes theme _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Icon) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1007,7 +1007,7 @@ func (v *ResourceLink) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name uri title description icons mimeType size annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResourceLink) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1066,7 +1066,7 @@ func (v *TextResourceContents) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "text uri mimeType _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextResourceContents) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1125,7 +1125,7 @@ func (v *BlobResourceContents) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "blob uri mimeType _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BlobResourceContents) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1189,7 +1189,7 @@ func (v *EmbeddedResource) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "resource annotations _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EmbeddedResource) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1239,7 +1239,7 @@ func (v *Content) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Content) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1304,7 +1304,7 @@ func (v *DiffChange) appendMembers(b []byte) []byte {
 	return jx.Apart(appendDiffChangeVariantMembers(b, v.Variant), len(b), "fileType mimeType _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffChange) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1339,7 +1339,7 @@ func (v *DiffChangeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "operation")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffChangeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1390,7 +1390,7 @@ func (v *DiffPathChange) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "path")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffPathChange) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1441,7 +1441,7 @@ func (v *DiffPathPairChange) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "oldPath path")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffPathPairChange) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1496,7 +1496,7 @@ func (v *DiffPatch) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "format text _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DiffPatch) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1575,7 +1575,7 @@ func (v *Diff) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "changes patch _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Diff) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1625,7 +1625,7 @@ func (v *Terminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Terminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1692,7 +1692,7 @@ func (v *ToolCallLocation) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "path line _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallLocation) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1749,7 +1749,7 @@ func (v *ToolCallCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1792,7 +1792,7 @@ func (v *ToolCallCancelCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallCancelCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1845,7 +1845,7 @@ func (v *ToolCallPermissionSubject) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCall _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallPermissionSubject) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1911,7 +1911,7 @@ func (v *CommandPermissionSubject) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "command cwd toolCallId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CommandPermissionSubject) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -1974,7 +1974,7 @@ func (v *PermissionOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "optionId name kind _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PermissionOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2030,7 +2030,7 @@ func (v *CreateElicitationRequest) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationRequestVariantMembers(b, v.Variant), len(b), "message _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2075,7 +2075,7 @@ func (v *CreateElicitationRequestOther) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationRequestOtherVariantMembers(b, v.Variant), len(b), "mode")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2133,7 +2133,7 @@ func (v *ElicitationSessionScope) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationSessionScope) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2182,7 +2182,7 @@ func (v *ElicitationRequestScope) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requestId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationRequestScope) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2280,7 +2280,7 @@ func (v *ElicitationSchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "type title properties required description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationSchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2315,7 +2315,7 @@ func (v *ElicitationPropertySchemaOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationPropertySchemaOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2382,7 +2382,7 @@ func (v *EnumOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "const title description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EnumOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2506,7 +2506,7 @@ func (v *StringPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minLength maxLength pattern format default enum oneOf _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StringPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2591,7 +2591,7 @@ func (v *NumberPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NumberPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2676,7 +2676,7 @@ func (v *IntegerPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minimum maximum default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IntegerPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2741,7 +2741,7 @@ func (v *BooleanPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BooleanPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2776,7 +2776,7 @@ func (v *MultiSelectItemsOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MultiSelectItemsOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2838,7 +2838,7 @@ func (v *StringMultiSelectItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "enum _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StringMultiSelectItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2903,7 +2903,7 @@ func (v *TitledMultiSelectItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "anyOf _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TitledMultiSelectItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -2995,7 +2995,7 @@ func (v *MultiSelectPropertySchema) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title description minItems maxItems items default _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MultiSelectPropertySchema) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3050,7 +3050,7 @@ func (v *ElicitationFormMode) appendMembers(b []byte) []byte {
 	return jx.Apart(appendElicitationFormModeVariantMembers(b, v.Variant), len(b), "requestedSchema")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationFormMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3107,7 +3107,7 @@ func (v *ElicitationURLMode) appendMembers(b []byte) []byte {
 	return jx.Apart(appendElicitationURLModeVariantMembers(b, v.Variant), len(b), "elicitationId url")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationURLMode) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3176,7 +3176,7 @@ func (v *MessageMCPRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MessageMCPRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3200,7 +3200,7 @@ func (v *ExtRequest) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3300,7 +3300,7 @@ func (v *InitializeResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities authMethods _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *InitializeResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3359,7 +3359,7 @@ func (v *Implementation) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name title version _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Implementation) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3444,7 +3444,7 @@ func (v *AgentCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "session auth providers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3613,7 +3613,7 @@ func (v *SessionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "prompt mcp delete additionalDirectories systemPrompt fork archive status title _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3698,7 +3698,7 @@ func (v *PromptCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "image audio embeddedContext _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3741,7 +3741,7 @@ func (v *PromptImageCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptImageCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3787,7 +3787,7 @@ func (v *PromptAudioCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptAudioCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3833,7 +3833,7 @@ func (v *PromptEmbeddedContextCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptEmbeddedContextCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3921,7 +3921,7 @@ func (v *MCPCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "stdio http acp _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -3964,7 +3964,7 @@ func (v *MCPStdioCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPStdioCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4007,7 +4007,7 @@ func (v *MCPHTTPCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPHTTPCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4050,7 +4050,7 @@ func (v *MCPACPCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPACPCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4093,7 +4093,7 @@ func (v *SessionDeleteCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionDeleteCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4139,7 +4139,7 @@ func (v *SessionAdditionalDirectoriesCapabilities) appendMembers(b []byte) []byt
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionAdditionalDirectoriesCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4199,7 +4199,7 @@ func (v *SessionSystemPromptCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "mode _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionSystemPromptCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4259,7 +4259,7 @@ func (v *SessionSystemPromptModeCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "override _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionSystemPromptModeCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4305,7 +4305,7 @@ func (v *SessionSystemPromptOverrideCapabilities) appendMembers(b []byte) []byte
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionSystemPromptOverrideCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4351,7 +4351,7 @@ func (v *SessionForkCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionForkCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4397,7 +4397,7 @@ func (v *SessionArchiveCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionArchiveCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4443,7 +4443,7 @@ func (v *SessionStatusCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionStatusCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4489,7 +4489,7 @@ func (v *SessionTitleCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionTitleCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4549,7 +4549,7 @@ func (v *AgentAuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "status _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentAuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4592,7 +4592,7 @@ func (v *AuthStatusCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthStatusCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4635,7 +4635,7 @@ func (v *ProvidersCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProvidersCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4686,7 +4686,7 @@ func (v *AuthMethodOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type methodId name")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4746,7 +4746,7 @@ func (v *EnvVariable) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *EnvVariable) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4843,7 +4843,7 @@ func (v *AuthMethodTerminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "methodId name description args env _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodTerminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4902,7 +4902,7 @@ func (v *AuthMethodAgent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "methodId name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthMethodAgent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -4945,7 +4945,7 @@ func (v *LoginAuthResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LoginAuthResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5012,7 +5012,7 @@ func (v *ListProvidersResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "providers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListProvidersResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5107,7 +5107,7 @@ func (v *ProviderInfo) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "providerId supported required current _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProviderInfo) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5162,7 +5162,7 @@ func (v *ProviderCurrentConfig) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "apiType baseUrl _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProviderCurrentConfig) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5205,7 +5205,7 @@ func (v *SetProviderResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetProviderResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5250,7 +5250,7 @@ func (v *DisableProviderResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DisableProviderResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5298,7 +5298,7 @@ func (v *LogoutAuthResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutAuthResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5382,7 +5382,7 @@ func (v *AuthStatusResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthStatusResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5458,7 +5458,7 @@ func (v *AuthAccount) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "label active name email organization _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthAccount) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5572,7 +5572,7 @@ func (v *NewSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NewSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5648,7 +5648,7 @@ func (v *SessionConfigOption) appendMembers(b []byte) []byte {
 	return jx.Apart(appendSessionConfigOptionVariantMembers(b, v.Variant), len(b), "configId name description category _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5683,7 +5683,7 @@ func (v *SessionConfigOptionOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigOptionOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5750,7 +5750,7 @@ func (v *SessionConfigSelectOption) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value name description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelectOption) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5838,7 +5838,7 @@ func (v *SessionConfigSelectGroup) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "groupId name options _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelectGroup) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5892,7 +5892,7 @@ func (v *SessionConfigSelect) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentValue options")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigSelect) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5938,7 +5938,7 @@ func (v *SessionConfigBoolean) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "currentValue")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionConfigBoolean) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -5989,7 +5989,7 @@ func (v *AvailableCommandOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type name description")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommandOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6029,7 +6029,7 @@ func (v *AvailableCommandInputOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommandInputOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6087,7 +6087,7 @@ func (v *TextCommandInput) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "hint _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TextCommandInput) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6155,7 +6155,7 @@ func (v *Command) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name description input _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Command) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6234,7 +6234,7 @@ func (v *ListSessionsResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessions nextCursor _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListSessionsResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6335,7 +6335,7 @@ func (v *SessionInfo) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories title updatedAt archived _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionInfo) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6378,7 +6378,7 @@ func (v *DeleteSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DeleteSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6494,7 +6494,7 @@ func (v *ForkSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId configOptions availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ForkSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6537,7 +6537,7 @@ func (v *ArchiveSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ArchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6582,7 +6582,7 @@ func (v *UnarchiveSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnarchiveSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6650,7 +6650,7 @@ func (v *SessionStatusResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "status state _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionStatusResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6685,7 +6685,7 @@ func (v *StateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "state")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *StateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6725,7 +6725,7 @@ func (v *BackgroundWorkOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BackgroundWorkOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6780,7 +6780,7 @@ func (v *BackgroundTerminal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BackgroundTerminal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6830,7 +6830,7 @@ func (v *BackgroundToolCall) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BackgroundToolCall) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6880,7 +6880,7 @@ func (v *BackgroundSubagent) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *BackgroundSubagent) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -6951,7 +6951,7 @@ func (v *RunningStateUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RunningStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7021,7 +7021,7 @@ func (v *UnsupportedProtocolVersionErrorData) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requested supported _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnsupportedProtocolVersionErrorData) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7074,7 +7074,7 @@ func (v *SessionNotFoundErrorData) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionNotFoundErrorData) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7130,7 +7130,7 @@ func (v *ErrorStopReason) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "error")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ErrorStopReason) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7232,7 +7232,7 @@ func (v *Usage) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "totalTokens inputTokens outputTokens thoughtTokens cachedReadTokens cachedWriteTokens _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Usage) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7324,7 +7324,7 @@ func (v *IdleStateUpdate) appendMembers(b []byte) []byte {
 	return jx.Apart(appendIdleStateUpdateVariantMembers(b, v.Variant), len(b), "usage background _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7359,7 +7359,7 @@ func (v *IdleStateUpdateEndTurn) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateEndTurn) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7394,7 +7394,7 @@ func (v *IdleStateUpdateMaxTokens) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateMaxTokens) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7432,7 +7432,7 @@ func (v *IdleStateUpdateMaxTurnRequests) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateMaxTurnRequests) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7470,7 +7470,7 @@ func (v *IdleStateUpdateRefusal) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateRefusal) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7505,7 +7505,7 @@ func (v *IdleStateUpdateCancelled) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateCancelled) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7543,7 +7543,7 @@ func (v *IdleStateUpdateNone) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateNone) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7578,7 +7578,7 @@ func (v *IdleStateUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "stopReason")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *IdleStateUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7654,7 +7654,7 @@ func (v *RequiresActionStateUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequiresActionStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7728,7 +7728,7 @@ func (v *UnknownStateUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "background _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnknownStateUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7778,7 +7778,7 @@ func (v *SetSessionTitleResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionTitleResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7888,7 +7888,7 @@ func (v *ResumeSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResumeSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7933,7 +7933,7 @@ func (v *CloseSessionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CloseSessionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -7978,7 +7978,7 @@ func (v *CancelToolCallResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelToolCallResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8023,7 +8023,7 @@ func (v *CancelTerminalResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelTerminalResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8094,7 +8094,7 @@ func (v *SetSessionConfigOptionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8147,7 +8147,7 @@ func (v *PromptResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8171,7 +8171,7 @@ func (v *ExtResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8225,7 +8225,7 @@ func (v *UpdateSessionNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId update _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UpdateSessionNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8263,7 +8263,7 @@ func (v *SessionUpdateOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "sessionUpdate")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionUpdateOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8323,7 +8323,7 @@ func (v *ContentChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ContentChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8428,7 +8428,7 @@ func (v *UserMessage) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UserMessage) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8533,7 +8533,7 @@ func (v *AgentMessage) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentMessage) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8638,7 +8638,7 @@ func (v *AgentThought) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AgentThought) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8693,7 +8693,7 @@ func (v *ToolCallContentChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "toolCallId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ToolCallContentChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8743,7 +8743,7 @@ func (v *TerminalOutput) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "data _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalOutput) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8804,7 +8804,7 @@ func (v *TerminalExitStatus) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "exitCode signal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalExitStatus) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8859,7 +8859,7 @@ func (v *TerminalSize) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cols rows _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalSize) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8916,7 +8916,7 @@ func (v *TerminalCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -8959,7 +8959,7 @@ func (v *TerminalCancelCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalCancelCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9140,7 +9140,7 @@ func (v *TerminalUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId command cwd output exitStatus size capabilities _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9195,7 +9195,7 @@ func (v *TerminalOutputChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminalId data _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalOutputChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9241,7 +9241,7 @@ func (v *PlanUpdateContentOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type planId")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanUpdateContentOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9306,7 +9306,7 @@ func (v *PlanEntry) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content priority status _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanEntry) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9380,7 +9380,7 @@ func (v *PlanItems) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId entries _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanItems) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9435,7 +9435,7 @@ func (v *PlanFile) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId uri _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanFile) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9490,7 +9490,7 @@ func (v *PlanMarkdown) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanMarkdown) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9540,7 +9540,7 @@ func (v *PlanUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "plan _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9590,7 +9590,7 @@ func (v *PlanRemoved) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "planId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PlanRemoved) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9659,7 +9659,7 @@ func (v *AvailableCommandsUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "availableCommands _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AvailableCommandsUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9731,7 +9731,7 @@ func (v *ConfigOptionUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "configOptions _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ConfigOptionUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9833,7 +9833,7 @@ func (v *SessionInfoUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "title updatedAt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionInfoUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9888,7 +9888,7 @@ func (v *Cost) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "amount currency _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Cost) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -9963,7 +9963,7 @@ func (v *UsageUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "used size cost _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UsageUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10022,7 +10022,7 @@ func (v *Notice) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "severity title description _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *Notice) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10152,7 +10152,7 @@ func (v *CompactionUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compactionId status summary error _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10207,7 +10207,7 @@ func (v *CompactionSummaryChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "compactionId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompactionSummaryChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10264,7 +10264,7 @@ func (v *SubagentSessionCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cancel _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SubagentSessionCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10310,7 +10310,7 @@ func (v *SessionCancelCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionCancelCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10506,7 +10506,7 @@ func (v *SubagentUpdate) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId title description capabilities state cwd additionalDirectories _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SubagentUpdate) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10691,7 +10691,7 @@ func (v *SessionMessage) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId senderSessionId recipientSessionId senderMessageId recipientMessageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionMessage) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10746,7 +10746,7 @@ func (v *SessionMessageChunk) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "messageId content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionMessageChunk) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10796,7 +10796,7 @@ func (v *CompleteElicitationNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "elicitationId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CompleteElicitationNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10881,7 +10881,7 @@ func (v *AuthStatusUpdateNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "state accounts _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthStatusUpdateNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10908,7 +10908,7 @@ func (v *ExtNotification) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ExtNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -10976,7 +10976,7 @@ func (v *InitializeRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "protocolVersion info capabilities _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *InitializeRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11047,7 +11047,7 @@ func (v *ClientCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "auth elicitation _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ClientCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11104,7 +11104,7 @@ func (v *ClientAuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "terminal _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ClientAuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11147,7 +11147,7 @@ func (v *TerminalAuthCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *TerminalAuthCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11221,7 +11221,7 @@ func (v *ElicitationCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "form url _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11267,7 +11267,7 @@ func (v *ElicitationFormCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationFormCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11313,7 +11313,7 @@ func (v *ElicitationURLCapabilities) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationURLCapabilities) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11366,7 +11366,7 @@ func (v *LoginAuthRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "methodId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LoginAuthRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11409,7 +11409,7 @@ func (v *ListProvidersRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListProvidersRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11494,7 +11494,7 @@ func (v *SetProviderRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "providerId apiType baseUrl headers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetProviderRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11544,7 +11544,7 @@ func (v *DisableProviderRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "providerId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DisableProviderRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11587,7 +11587,7 @@ func (v *LogoutAuthRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *LogoutAuthRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11630,7 +11630,7 @@ func (v *AuthStatusRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *AuthStatusRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11728,7 +11728,7 @@ func (v *NewSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *NewSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11763,7 +11763,7 @@ func (v *MCPServerOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11823,7 +11823,7 @@ func (v *HTTPHeader) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name value _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *HTTPHeader) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11902,7 +11902,7 @@ func (v *MCPServerHTTP) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name url headers _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerHTTP) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -11957,7 +11957,7 @@ func (v *MCPServerACP) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name serverId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerACP) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12050,7 +12050,7 @@ func (v *MCPServerStdio) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "name command args env _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPServerStdio) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12120,7 +12120,7 @@ func (v *SystemPrompt) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "mode content _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SystemPrompt) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12178,7 +12178,7 @@ func (v *ListSessionsRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "cwd cursor archived _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ListSessionsRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12228,7 +12228,7 @@ func (v *DeleteSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *DeleteSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12331,7 +12331,7 @@ func (v *ForkSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers systemPrompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ForkSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12381,7 +12381,7 @@ func (v *ArchiveSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ArchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12431,7 +12431,7 @@ func (v *UnarchiveSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *UnarchiveSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12484,7 +12484,7 @@ func (v *SessionStatusRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SessionStatusRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12539,7 +12539,7 @@ func (v *SetSessionTitleRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId title _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionTitleRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12651,7 +12651,7 @@ func (v *ResumeSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId cwd additionalDirectories mcpServers replayFrom systemPrompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ResumeSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12686,7 +12686,7 @@ func (v *ReplayFromOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReplayFromOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12734,7 +12734,7 @@ func (v *ReplayFromStart) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ReplayFromStart) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12784,7 +12784,7 @@ func (v *CloseSessionRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CloseSessionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12839,7 +12839,7 @@ func (v *CancelToolCallRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId toolCallId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelToolCallRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12894,7 +12894,7 @@ func (v *CancelTerminalRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId terminalId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelTerminalRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -12955,7 +12955,7 @@ func (v *SetSessionConfigOptionRequest) appendMembers(b []byte) []byte {
 	return jx.Apart(appendSetSessionConfigOptionRequestVariantMembers(b, v.Variant), len(b), "sessionId configId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13004,7 +13004,7 @@ func (v *SetSessionConfigOptionRequestID) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestID) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13053,7 +13053,7 @@ func (v *SetSessionConfigOptionRequestBoolean) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestBoolean) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13102,7 +13102,7 @@ func (v *SetSessionConfigOptionRequestOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "type value")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SetSessionConfigOptionRequestOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13180,7 +13180,7 @@ func (v *PromptRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId prompt _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *PromptRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13230,7 +13230,7 @@ func (v *RequestPermissionResponse) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "outcome _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13268,7 +13268,7 @@ func (v *RequestPermissionOutcomeOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "outcome")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *RequestPermissionOutcomeOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13319,7 +13319,7 @@ func (v *CancelledPermissionOutcome) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelledPermissionOutcome) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13372,7 +13372,7 @@ func (v *SelectedPermissionOutcome) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "optionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *SelectedPermissionOutcome) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13425,7 +13425,7 @@ func (v *CreateElicitationResponse) appendMembers(b []byte) []byte {
 	return jx.Apart(appendCreateElicitationResponseVariantMembers(b, v.Variant), len(b), "_meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13463,7 +13463,7 @@ func (v *CreateElicitationResponseDecline) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseDecline) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13501,7 +13501,7 @@ func (v *CreateElicitationResponseCancel) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseCancel) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13539,7 +13539,7 @@ func (v *CreateElicitationResponseOther) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Raw, "action")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CreateElicitationResponseOther) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13613,7 +13613,7 @@ func (v *ElicitationAcceptAction) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "content")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ElicitationAcceptAction) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13666,7 +13666,7 @@ func (v *MessageMCPResponseResult) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "result _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MessageMCPResponseResult) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13719,7 +13719,7 @@ func (v *MessageMCPResponseError) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "error _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MessageMCPResponseError) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13780,7 +13780,7 @@ func (v *MCPError) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "code message data")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MCPError) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13830,7 +13830,7 @@ func (v *CancelSessionNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "sessionId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelSessionNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13902,7 +13902,7 @@ func (v *MessageMCPNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "serverId requestId method params _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *MessageMCPNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -13952,7 +13952,7 @@ func (v *CancelRequestNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "requestId _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *CancelRequestNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -14012,7 +14012,7 @@ func (v *ProxySuccessorRequest) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProxySuccessorRequest) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -14036,7 +14036,7 @@ func (v *ProxySuccessorResponse) decode(d *jx.Dec, outer *jx.Outer) {
 	v.Raw = d.Raw()
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProxySuccessorResponse) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)
@@ -14092,7 +14092,7 @@ func (v *ProxySuccessorNotification) appendMembers(b []byte) []byte {
 	return jx.AppendMembers(b, v.Extra, "method params _meta")
 }
 
-// UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.
+// UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.
 func (v *ProxySuccessorNotification) UnmarshalJSON(b []byte) error {
 	var d jx.Dec
 	d.Reset(b)

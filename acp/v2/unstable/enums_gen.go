@@ -4,7 +4,7 @@ package unstable
 
 // ToolKind is what a tool does, so that clients can choose icons and layout. Show unknown
 // values like `other`.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#reporting
@@ -18,7 +18,7 @@ const (
 	ToolKindEdit ToolKind = "edit"
 	// ToolKindDelete: deletes files or data.
 	ToolKindDelete ToolKind = "delete"
-	// ToolKindMove: gives files another name or place.
+	// ToolKindMove: renames or moves files.
 	ToolKindMove ToolKind = "move"
 	// ToolKindSearch: looks for something in files or data.
 	ToolKindSearch ToolKind = "search"
@@ -34,10 +34,10 @@ const (
 	ToolKindOther ToolKind = "other"
 )
 
-// ToolKindDefault is what a reader takes for an absent or unusable value.
+// ToolKindDefault is the value that replaces an absent or unusable one.
 const ToolKindDefault = ToolKindOther
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ToolKind) Known() bool {
 	switch v {
 	case ToolKindRead, ToolKindEdit, ToolKindDelete, ToolKindMove, ToolKindSearch, ToolKindExecute, ToolKindThink, ToolKindFetch, ToolKindSwitchMode, ToolKindOther:
@@ -46,8 +46,8 @@ func (v ToolKind) Known() bool {
 	return false
 }
 
-// ToolCallStatus says how far a tool call got. Take unknown values for a call that still runs.
-// Other values are kept; Known tells.
+// ToolCallStatus says how far a tool call got. Treat unknown values as a call that still runs.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/tool-calls#status
@@ -70,7 +70,7 @@ const (
 	ToolCallStatusCancelled ToolCallStatus = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ToolCallStatus) Known() bool {
 	switch v {
 	case ToolCallStatusPending, ToolCallStatusInProgress, ToolCallStatusPaused, ToolCallStatusCompleted, ToolCallStatusFailed, ToolCallStatusCancelled:
@@ -80,7 +80,7 @@ func (v ToolCallStatus) Known() bool {
 }
 
 // Role is a side of the conversation.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -94,7 +94,7 @@ const (
 	RoleUser Role = "user"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v Role) Known() bool {
 	switch v {
 	case RoleAssistant, RoleUser:
@@ -104,7 +104,7 @@ func (v Role) Known() bool {
 }
 
 // IconTheme is the background an icon is made for.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of 6 methods, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -118,7 +118,7 @@ const (
 	IconThemeDark IconTheme = "dark"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v IconTheme) Known() bool {
 	switch v {
 	case IconThemeLight, IconThemeDark:
@@ -128,7 +128,7 @@ func (v IconTheme) Known() bool {
 }
 
 // DiffFileType is what kind of file a change is about.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -146,7 +146,7 @@ const (
 	DiffFileTypeSymlink DiffFileType = "symlink"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v DiffFileType) Known() bool {
 	switch v {
 	case DiffFileTypeText, DiffFileTypeBinary, DiffFileTypeDirectory, DiffFileTypeSymlink:
@@ -156,7 +156,7 @@ func (v DiffFileType) Known() bool {
 }
 
 // DiffPatchFormat says how the text of a patch is written.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission and session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -169,7 +169,7 @@ const (
 	DiffPatchFormatGitPatch DiffPatchFormat = "git_patch"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v DiffPatchFormat) Known() bool {
 	switch v {
 	case DiffPatchFormatGitPatch:
@@ -179,7 +179,7 @@ func (v DiffPatchFormat) Known() bool {
 }
 
 // PermissionOptionKind is what an answer to a permission request means.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/request_permission, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/tool-calls
@@ -197,7 +197,7 @@ const (
 	PermissionOptionKindRejectAlways PermissionOptionKind = "reject_always"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PermissionOptionKind) Known() bool {
 	switch v {
 	case PermissionOptionKindAllowOnce, PermissionOptionKindAllowAlways, PermissionOptionKindRejectOnce, PermissionOptionKindRejectAlways:
@@ -219,7 +219,7 @@ const (
 	ElicitationSchemaTypeObject ElicitationSchemaType = "object"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v ElicitationSchemaType) Known() bool {
 	switch v {
 	case ElicitationSchemaTypeObject:
@@ -230,7 +230,7 @@ func (v ElicitationSchemaType) Known() bool {
 
 // StringFormat is the kind of text that a field expects. An unknown kind is a hint without
 // effect.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of elicitation/create, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/elicitation
@@ -248,7 +248,7 @@ const (
 	StringFormatDateTime StringFormat = "date-time"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v StringFormat) Known() bool {
 	switch v {
 	case StringFormatEmail, StringFormatURI, StringFormatDate, StringFormatDateTime:
@@ -259,7 +259,7 @@ func (v StringFormat) Known() bool {
 
 // LLMProtocol is the API protocol of a model provider. Names with a leading `_` are free for
 // extensions.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of providers/list and providers/set, in both directions.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -279,7 +279,7 @@ const (
 	LLMProtocolBedrock LLMProtocol = "bedrock"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v LLMProtocol) Known() bool {
 	switch v {
 	case LLMProtocolAnthropic, LLMProtocolOpenai, LLMProtocolAzure, LLMProtocolVertex, LLMProtocolBedrock:
@@ -289,7 +289,7 @@ func (v LLMProtocol) Known() bool {
 }
 
 // AuthState says whether the user is signed in.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of auth/status and auth/status_update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -297,7 +297,7 @@ type AuthState string
 
 // The values of AuthState.
 const (
-	// AuthStateAuthenticated: there are credentials; whether they still work is open.
+	// AuthStateAuthenticated: there are credentials, which may no longer work.
 	AuthStateAuthenticated AuthState = "authenticated"
 	// AuthStateUnauthenticated: sign-in is needed: credentials are absent, too old or rejected.
 	AuthStateUnauthenticated AuthState = "unauthenticated"
@@ -307,7 +307,7 @@ const (
 	AuthStateUnknown AuthState = "unknown"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v AuthState) Known() bool {
 	switch v {
 	case AuthStateAuthenticated, AuthStateUnauthenticated, AuthStateNotRequired, AuthStateUnknown:
@@ -318,7 +318,7 @@ func (v AuthState) Known() bool {
 
 // SessionConfigOptionCategory is what a config option is about. A hint for display; nothing
 // may depend on it. Names with a leading `_` are free for extensions.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of 5 methods, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -336,7 +336,7 @@ const (
 	SessionConfigOptionCategoryThoughtLevel SessionConfigOptionCategory = "thought_level"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SessionConfigOptionCategory) Known() bool {
 	switch v {
 	case SessionConfigOptionCategoryMode, SessionConfigOptionCategoryModel, SessionConfigOptionCategoryModelConfig, SessionConfigOptionCategoryThoughtLevel:
@@ -347,7 +347,7 @@ func (v SessionConfigOptionCategory) Known() bool {
 
 // SessionStatus says where a session is kept at the moment: in memory, or only in the agent's
 // store.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/status, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-status
@@ -362,7 +362,7 @@ const (
 	SessionStatusSaved SessionStatus = "saved"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SessionStatus) Known() bool {
 	switch v {
 	case SessionStatusOpen, SessionStatusSaved:
@@ -372,7 +372,7 @@ func (v SessionStatus) Known() bool {
 }
 
 // PlanEntryPriority says how important a step of a plan is.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/agent-plan#plan-entries
@@ -388,7 +388,7 @@ const (
 	PlanEntryPriorityLow PlanEntryPriority = "low"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PlanEntryPriority) Known() bool {
 	switch v {
 	case PlanEntryPriorityHigh, PlanEntryPriorityMedium, PlanEntryPriorityLow:
@@ -398,7 +398,7 @@ func (v PlanEntryPriority) Known() bool {
 }
 
 // PlanEntryStatus says how far a step of a plan got.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/agent-plan#plan-entries
@@ -416,7 +416,7 @@ const (
 	PlanEntryStatusCancelled PlanEntryStatus = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v PlanEntryStatus) Known() bool {
 	switch v {
 	case PlanEntryStatusPending, PlanEntryStatusInProgress, PlanEntryStatusCompleted, PlanEntryStatusCancelled:
@@ -426,7 +426,7 @@ func (v PlanEntryStatus) Known() bool {
 }
 
 // NoticeSeverity says how serious a notice is. Show unknown values like `info`.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -442,7 +442,7 @@ const (
 	NoticeSeverityError NoticeSeverity = "error"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v NoticeSeverity) Known() bool {
 	switch v {
 	case NoticeSeverityInfo, NoticeSeverityWarning, NoticeSeverityError:
@@ -452,7 +452,7 @@ func (v NoticeSeverity) Known() bool {
 }
 
 // CompactionStatus says how far a context compaction got.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -470,7 +470,7 @@ const (
 	CompactionStatusCancelled CompactionStatus = "cancelled"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v CompactionStatus) Known() bool {
 	switch v {
 	case CompactionStatusInProgress, CompactionStatusCompleted, CompactionStatusFailed, CompactionStatusCancelled:
@@ -480,7 +480,7 @@ func (v CompactionStatus) Known() bool {
 }
 
 // SystemPromptMode says how the client's instructions combine with the agent's own.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/fork, session/new and session/resume, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -491,11 +491,11 @@ const (
 	// SystemPromptModeAppend: they are added to the agent's own, with the rank of a system prompt.
 	SystemPromptModeAppend SystemPromptMode = "append"
 	// SystemPromptModeOverride: they replace the agent's built-in ones; tools, permissions and
-	// settings stay. The client answers for safety rules that are lost.
+	// settings stay. The client is responsible for safety rules that are lost.
 	SystemPromptModeOverride SystemPromptMode = "override"
 )
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SystemPromptMode) Known() bool {
 	switch v {
 	case SystemPromptModeAppend, SystemPromptModeOverride:
@@ -505,7 +505,7 @@ func (v SystemPromptMode) Known() bool {
 }
 
 // SessionArchiveFilter says which sessions to list. An unknown value is an error -32602.
-// Other values are kept; Known tells.
+// Other values are kept; Known returns false for them.
 //
 // Part of session/list, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-list
@@ -521,10 +521,10 @@ const (
 	SessionArchiveFilterOnly SessionArchiveFilter = "only"
 )
 
-// SessionArchiveFilterDefault is what a reader takes for an absent or unusable value.
+// SessionArchiveFilterDefault is the value that replaces an absent or unusable one.
 const SessionArchiveFilterDefault = SessionArchiveFilterExclude
 
-// Known reports whether the value is one that this version of the protocol defines.
+// Known reports whether this version of the protocol defines the value.
 func (v SessionArchiveFilter) Known() bool {
 	switch v {
 	case SessionArchiveFilterExclude, SessionArchiveFilterInclude, SessionArchiveFilterOnly:

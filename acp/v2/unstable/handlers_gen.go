@@ -7,12 +7,12 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// AgentHandler is what an agent does. Embed UnimplementedAgentHandler to implement a part of
-// it: a method that a later version adds then does not break the build. Methods are called
-// concurrently; the context ends when the caller withdraws the request or the connection ends.
-// Params belong to the handler.
-// An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
-// as an internal error with its message.
+// AgentHandler handles the messages to an agent. Embed UnimplementedAgentHandler to implement
+// only some of the methods; a method that a later version adds then does not break the build.
+// Methods are called concurrently. The context ends when the caller withdraws the request or
+// the connection ends. Params belong to the handler.
+// An *Error that a method returns, wrapped or not, reaches the peer as it is. Any other error
+// reaches it as an internal error with its message.
 type AgentHandler interface {
 	// LoginAuth handles auth/login, which signs the user in by one of the methods from the
 	// `initialize` response. Works only if that response lists methods.
@@ -22,8 +22,8 @@ type AgentHandler interface {
 	// response lists sign-in methods.
 	// Spec: https://agentclientprotocol.com/protocol/v2/authentication
 	LogoutAuth(ctx context.Context, p *LogoutAuthRequest) (*LogoutAuthResponse, error)
-	// AuthStatus handles auth/status, which tells whether the user is signed in, without changing
-	// it. Needs the agent capability `auth.status`.
+	// AuthStatus handles auth/status, which reports whether the user is signed in, and changes
+	// nothing. Needs the agent capability `auth.status`.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	AuthStatus(ctx context.Context, p *AuthStatusRequest) (*AuthStatusResponse, error)
 	// Initialize handles initialize, which opens the connection: both sides agree on a protocol
@@ -73,8 +73,8 @@ type AgentHandler interface {
 	// settings and commands. Fails with -32000 if the user has to sign in first.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	NewSession(ctx context.Context, p *NewSessionRequest) (*NewSessionResponse, error)
-	// Prompt handles session/prompt, which adds a message of the user to the conversation.
-	// Answered once that is done; the work and its end are reported by state updates.
+	// Prompt handles session/prompt, which adds a user message to the conversation. Answered once
+	// that is done; the work and its end are reported by state updates.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	Prompt(ctx context.Context, p *PromptRequest) (*PromptResponse, error)
 	// ResumeSession handles session/resume, which reopens a session: the agent replays history if
@@ -90,7 +90,7 @@ type AgentHandler interface {
 	// active. Answered once the title is stored. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	SetSessionTitle(ctx context.Context, p *SetSessionTitleRequest) (*SetSessionTitleResponse, error)
-	// SessionStatus handles session/status, which tells whether a session is in memory, without
+	// SessionStatus handles session/status, which reports whether a session is in memory, without
 	// opening or changing it. Unknown sessions are an error -32002.
 	// Spec: https://agentclientprotocol.com/rfds/session-status
 	SessionStatus(ctx context.Context, p *SessionStatusRequest) (*SessionStatusResponse, error)
@@ -228,18 +228,18 @@ func (UnimplementedAgentHandler) CancelToolCall(context.Context, *CancelToolCall
 	return nil, acp.MethodNotFound(MethodToolCallCancel)
 }
 
-// ClientHandler is what a client does. Embed UnimplementedClientHandler to implement a part of
-// it: a method that a later version adds then does not break the build. Methods are called
-// concurrently; the context ends when the caller withdraws the request or the connection ends.
-// Params belong to the handler.
-// An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error
-// as an internal error with its message.
+// ClientHandler handles the messages to a client. Embed UnimplementedClientHandler to
+// implement only some of the methods; a method that a later version adds then does not break
+// the build. Methods are called concurrently. The context ends when the caller withdraws the
+// request or the connection ends. Params belong to the handler.
+// An *Error that a method returns, wrapped or not, reaches the peer as it is. Any other error
+// reaches it as an internal error with its message.
 type ClientHandler interface {
 	// AuthStatusUpdate handles auth/status_update, which reports that the sign-in state changed.
 	// It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	AuthStatusUpdate(ctx context.Context, p *AuthStatusUpdateNotification) error
-	// CompleteElicitation handles elicitation/complete, which tells the client that the user is
+	// CompleteElicitation handles elicitation/complete, which notifies the client that the user is
 	// done with a web page it opened. It gets no answer.
 	// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 	CompleteElicitation(ctx context.Context, p *CompleteElicitationNotification) error

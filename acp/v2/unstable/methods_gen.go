@@ -14,7 +14,7 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/authentication
 	MethodAuthLogout = "auth/logout"
-	// MethodAuthStatus tells whether the user is signed in, without changing it. Needs the agent
+	// MethodAuthStatus reports whether the user is signed in, and changes nothing. Needs the agent
 	// capability `auth.status`.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -78,8 +78,8 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/session-setup
 	MethodSessionNew = "session/new"
-	// MethodSessionPrompt adds a message of the user to the conversation. Answered once that is
-	// done; the work and its end are reported by state updates.
+	// MethodSessionPrompt adds a user message to the conversation. Answered once that is done; the
+	// work and its end are reported by state updates.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 	MethodSessionPrompt = "session/prompt"
@@ -98,7 +98,7 @@ const (
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	MethodSessionSetTitle = "session/set_title"
-	// MethodSessionStatus tells whether a session is in memory, without opening or changing it.
+	// MethodSessionStatus reports whether a session is in memory, without opening or changing it.
 	// Unknown sessions are an error -32002.
 	// Request, client to agent.
 	// Spec: https://agentclientprotocol.com/rfds/session-status
@@ -122,8 +122,8 @@ const (
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
 	MethodAuthStatusUpdate = "auth/status_update"
-	// MethodElicitationComplete tells the client that the user is done with a web page it opened.
-	// It gets no answer.
+	// MethodElicitationComplete notifies the client that the user is done with a web page it
+	// opened. It gets no answer.
 	// Notification, agent to client.
 	// Spec: https://agentclientprotocol.com/protocol/v2/elicitation
 	MethodElicitationComplete = "elicitation/complete"

@@ -9,10 +9,10 @@ import (
 	"log/slog"
 )
 
-// secrets are the positions that are never printed.
+// secrets lists the positions that are never printed.
 var secrets = []jx.Secret{{"authMethods", "env"}, {"env", "value"}, {"headers", "value"}}
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionRequest) String() string {
 	return jx.Print("RequestPermissionRequest", v.AppendJSON(nil), secrets)
 }
@@ -22,7 +22,7 @@ func (v RequestPermissionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationRequest) String() string {
 	return jx.Print("CreateElicitationRequest", v.AppendJSON(nil), secrets)
 }
@@ -32,7 +32,7 @@ func (v CreateElicitationRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MessageMCPRequest) String() string {
 	return jx.Print("MessageMCPRequest", v.AppendJSON(nil), secrets)
 }
@@ -42,7 +42,7 @@ func (v MessageMCPRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v InitializeResponse) String() string {
 	return jx.Print("InitializeResponse", v.AppendJSON(nil), secrets)
 }
@@ -52,7 +52,7 @@ func (v InitializeResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodOther) String() string {
 	return jx.Print("AuthMethodOther", v.AppendJSON(nil), secrets, "env")
 }
@@ -62,12 +62,12 @@ func (v AuthMethodOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v AuthMethodOther) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v EnvVariable) String() string {
 	return jx.Print("EnvVariable", v.AppendJSON(nil), secrets, "value")
 }
@@ -77,12 +77,12 @@ func (v EnvVariable) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v EnvVariable) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthMethodTerminal) String() string {
 	return jx.Print("AuthMethodTerminal", v.AppendJSON(nil), secrets, "env")
 }
@@ -92,12 +92,12 @@ func (v AuthMethodTerminal) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v AuthMethodTerminal) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LoginAuthResponse) String() string {
 	return jx.Print("LoginAuthResponse", v.AppendJSON(nil), secrets)
 }
@@ -107,7 +107,7 @@ func (v LoginAuthResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ListProvidersResponse) String() string {
 	return jx.Print("ListProvidersResponse", v.AppendJSON(nil), secrets)
 }
@@ -117,7 +117,7 @@ func (v ListProvidersResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetProviderResponse) String() string {
 	return jx.Print("SetProviderResponse", v.AppendJSON(nil), secrets)
 }
@@ -127,7 +127,7 @@ func (v SetProviderResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v DisableProviderResponse) String() string {
 	return jx.Print("DisableProviderResponse", v.AppendJSON(nil), secrets)
 }
@@ -137,7 +137,7 @@ func (v DisableProviderResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAuthResponse) String() string {
 	return jx.Print("LogoutAuthResponse", v.AppendJSON(nil), secrets)
 }
@@ -147,7 +147,7 @@ func (v LogoutAuthResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthStatusResponse) String() string {
 	return jx.Print("AuthStatusResponse", v.AppendJSON(nil), secrets)
 }
@@ -157,7 +157,7 @@ func (v AuthStatusResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionResponse) String() string {
 	return jx.Print("NewSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -167,7 +167,7 @@ func (v NewSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsResponse) String() string {
 	return jx.Print("ListSessionsResponse", v.AppendJSON(nil), secrets)
 }
@@ -177,7 +177,7 @@ func (v ListSessionsResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionResponse) String() string {
 	return jx.Print("DeleteSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -187,7 +187,7 @@ func (v DeleteSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ForkSessionResponse) String() string {
 	return jx.Print("ForkSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -197,7 +197,7 @@ func (v ForkSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ArchiveSessionResponse) String() string {
 	return jx.Print("ArchiveSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -207,7 +207,7 @@ func (v ArchiveSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v UnarchiveSessionResponse) String() string {
 	return jx.Print("UnarchiveSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -217,7 +217,7 @@ func (v UnarchiveSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SessionStatusResponse) String() string {
 	return jx.Print("SessionStatusResponse", v.AppendJSON(nil), secrets)
 }
@@ -227,7 +227,7 @@ func (v SessionStatusResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionTitleResponse) String() string {
 	return jx.Print("SetSessionTitleResponse", v.AppendJSON(nil), secrets)
 }
@@ -237,7 +237,7 @@ func (v SetSessionTitleResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionResponse) String() string {
 	return jx.Print("ResumeSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -247,7 +247,7 @@ func (v ResumeSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionResponse) String() string {
 	return jx.Print("CloseSessionResponse", v.AppendJSON(nil), secrets)
 }
@@ -257,7 +257,7 @@ func (v CloseSessionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelToolCallResponse) String() string {
 	return jx.Print("CancelToolCallResponse", v.AppendJSON(nil), secrets)
 }
@@ -267,7 +267,7 @@ func (v CancelToolCallResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelTerminalResponse) String() string {
 	return jx.Print("CancelTerminalResponse", v.AppendJSON(nil), secrets)
 }
@@ -277,7 +277,7 @@ func (v CancelTerminalResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionResponse) String() string {
 	return jx.Print("SetSessionConfigOptionResponse", v.AppendJSON(nil), secrets)
 }
@@ -287,7 +287,7 @@ func (v SetSessionConfigOptionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v PromptResponse) String() string {
 	return jx.Print("PromptResponse", v.AppendJSON(nil), secrets)
 }
@@ -297,7 +297,7 @@ func (v PromptResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v UpdateSessionNotification) String() string {
 	return jx.Print("UpdateSessionNotification", v.AppendJSON(nil), secrets)
 }
@@ -307,7 +307,7 @@ func (v UpdateSessionNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CompleteElicitationNotification) String() string {
 	return jx.Print("CompleteElicitationNotification", v.AppendJSON(nil), secrets)
 }
@@ -317,7 +317,7 @@ func (v CompleteElicitationNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthStatusUpdateNotification) String() string {
 	return jx.Print("AuthStatusUpdateNotification", v.AppendJSON(nil), secrets)
 }
@@ -327,7 +327,7 @@ func (v AuthStatusUpdateNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v InitializeRequest) String() string {
 	return jx.Print("InitializeRequest", v.AppendJSON(nil), secrets)
 }
@@ -337,7 +337,7 @@ func (v InitializeRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LoginAuthRequest) String() string {
 	return jx.Print("LoginAuthRequest", v.AppendJSON(nil), secrets)
 }
@@ -347,7 +347,7 @@ func (v LoginAuthRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ListProvidersRequest) String() string {
 	return jx.Print("ListProvidersRequest", v.AppendJSON(nil), secrets)
 }
@@ -357,7 +357,7 @@ func (v ListProvidersRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetProviderRequest) String() string {
 	return jx.Print("SetProviderRequest", v.AppendJSON(nil), secrets, "headers")
 }
@@ -367,12 +367,12 @@ func (v SetProviderRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v SetProviderRequest) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v DisableProviderRequest) String() string {
 	return jx.Print("DisableProviderRequest", v.AppendJSON(nil), secrets)
 }
@@ -382,7 +382,7 @@ func (v DisableProviderRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v LogoutAuthRequest) String() string {
 	return jx.Print("LogoutAuthRequest", v.AppendJSON(nil), secrets)
 }
@@ -392,7 +392,7 @@ func (v LogoutAuthRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v AuthStatusRequest) String() string {
 	return jx.Print("AuthStatusRequest", v.AppendJSON(nil), secrets)
 }
@@ -402,7 +402,7 @@ func (v AuthStatusRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v NewSessionRequest) String() string {
 	return jx.Print("NewSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -412,7 +412,7 @@ func (v NewSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerOther) String() string {
 	return jx.Print("MCPServerOther", v.AppendJSON(nil), secrets)
 }
@@ -422,7 +422,7 @@ func (v MCPServerOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v HTTPHeader) String() string {
 	return jx.Print("HTTPHeader", v.AppendJSON(nil), secrets, "value")
 }
@@ -432,12 +432,12 @@ func (v HTTPHeader) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v HTTPHeader) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerHTTP) String() string {
 	return jx.Print("MCPServerHTTP", v.AppendJSON(nil), secrets)
 }
@@ -447,7 +447,7 @@ func (v MCPServerHTTP) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MCPServerStdio) String() string {
 	return jx.Print("MCPServerStdio", v.AppendJSON(nil), secrets)
 }
@@ -457,7 +457,7 @@ func (v MCPServerStdio) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ListSessionsRequest) String() string {
 	return jx.Print("ListSessionsRequest", v.AppendJSON(nil), secrets)
 }
@@ -467,7 +467,7 @@ func (v ListSessionsRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v DeleteSessionRequest) String() string {
 	return jx.Print("DeleteSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -477,7 +477,7 @@ func (v DeleteSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ForkSessionRequest) String() string {
 	return jx.Print("ForkSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -487,7 +487,7 @@ func (v ForkSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ArchiveSessionRequest) String() string {
 	return jx.Print("ArchiveSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -497,7 +497,7 @@ func (v ArchiveSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v UnarchiveSessionRequest) String() string {
 	return jx.Print("UnarchiveSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -507,7 +507,7 @@ func (v UnarchiveSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SessionStatusRequest) String() string {
 	return jx.Print("SessionStatusRequest", v.AppendJSON(nil), secrets)
 }
@@ -517,7 +517,7 @@ func (v SessionStatusRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionTitleRequest) String() string {
 	return jx.Print("SetSessionTitleRequest", v.AppendJSON(nil), secrets)
 }
@@ -527,7 +527,7 @@ func (v SetSessionTitleRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ResumeSessionRequest) String() string {
 	return jx.Print("ResumeSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -537,7 +537,7 @@ func (v ResumeSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CloseSessionRequest) String() string {
 	return jx.Print("CloseSessionRequest", v.AppendJSON(nil), secrets)
 }
@@ -547,7 +547,7 @@ func (v CloseSessionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelToolCallRequest) String() string {
 	return jx.Print("CancelToolCallRequest", v.AppendJSON(nil), secrets)
 }
@@ -557,7 +557,7 @@ func (v CancelToolCallRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelTerminalRequest) String() string {
 	return jx.Print("CancelTerminalRequest", v.AppendJSON(nil), secrets)
 }
@@ -567,7 +567,7 @@ func (v CancelTerminalRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v SetSessionConfigOptionRequest) String() string {
 	return jx.Print("SetSessionConfigOptionRequest", v.AppendJSON(nil), secrets)
 }
@@ -577,7 +577,7 @@ func (v SetSessionConfigOptionRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v PromptRequest) String() string {
 	return jx.Print("PromptRequest", v.AppendJSON(nil), secrets)
 }
@@ -587,7 +587,7 @@ func (v PromptRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v RequestPermissionResponse) String() string {
 	return jx.Print("RequestPermissionResponse", v.AppendJSON(nil), secrets)
 }
@@ -597,7 +597,7 @@ func (v RequestPermissionResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponse) String() string {
 	return jx.Print("CreateElicitationResponse", v.AppendJSON(nil), secrets, "content")
 }
@@ -607,12 +607,12 @@ func (v CreateElicitationResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v CreateElicitationResponse) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CreateElicitationResponseOther) String() string {
 	return jx.Print("CreateElicitationResponseOther", v.AppendJSON(nil), secrets, "content")
 }
@@ -622,12 +622,12 @@ func (v CreateElicitationResponseOther) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v CreateElicitationResponseOther) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ElicitationAcceptAction) String() string {
 	return jx.Print("ElicitationAcceptAction", v.AppendJSON(nil), secrets, "content")
 }
@@ -637,12 +637,12 @@ func (v ElicitationAcceptAction) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// Format implements fmt.Formatter with String, whatever the verb.
+// Format implements fmt.Formatter with String, for every verb.
 func (v ElicitationAcceptAction) Format(s fmt.State, _ rune) {
 	io.WriteString(s, v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelSessionNotification) String() string {
 	return jx.Print("CancelSessionNotification", v.AppendJSON(nil), secrets)
 }
@@ -652,7 +652,7 @@ func (v CancelSessionNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v MessageMCPNotification) String() string {
 	return jx.Print("MessageMCPNotification", v.AppendJSON(nil), secrets)
 }
@@ -662,7 +662,7 @@ func (v MessageMCPNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v CancelRequestNotification) String() string {
 	return jx.Print("CancelRequestNotification", v.AppendJSON(nil), secrets)
 }
@@ -672,7 +672,7 @@ func (v CancelRequestNotification) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ProxySuccessorRequest) String() string {
 	return jx.Print("ProxySuccessorRequest", v.AppendJSON(nil), secrets)
 }
@@ -682,7 +682,7 @@ func (v ProxySuccessorRequest) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ProxySuccessorResponse) String() string {
 	return jx.Print("ProxySuccessorResponse", v.AppendJSON(nil), secrets)
 }
@@ -692,7 +692,7 @@ func (v ProxySuccessorResponse) LogValue() slog.Value {
 	return slog.StringValue(v.String())
 }
 
-// String returns v as text for people: no secrets, and long values cut.
+// String returns v as text for people, without secrets and with long values cut.
 func (v ProxySuccessorNotification) String() string {
 	return jx.Print("ProxySuccessorNotification", v.AppendJSON(nil), secrets)
 }

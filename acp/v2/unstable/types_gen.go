@@ -151,7 +151,7 @@ type RequestPermissionRequest struct {
 	SessionID SessionID `json:"sessionId"`
 	// Question to show. It is not the title of the tool call.
 	Title string `json:"title"`
-	// Why the question arises, to show. Absent or null: nothing further.
+	// Why the question arises, for display. Absent or null: nothing further.
 	Description acp.Opt[string] `json:"description,omitzero"`
 	// What it is about, for programs. Absent or null: only the text says.
 	Subject RequestPermissionSubject `json:"subject,omitzero"`
@@ -327,7 +327,7 @@ type Icon struct {
 	// Address of the picture, https or data only. Clients refuse anything else and send no
 	// credentials. A URI.
 	Src string `check:"uri" json:"src"`
-	// Media type, if the source does not tell it right. Absent or null: take that of the source.
+	// Media type, if the source reports a wrong one. Absent or null: use the one of the source.
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
 	// Sizes it suits, such as 48x48, or any. Absent or null: every size.
 	Sizes []string `json:"sizes,omitzero"`
@@ -449,7 +449,7 @@ type DiffChange struct {
 	MimeType acp.Opt[MediaType] `json:"mimeType,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "operation", and the rest of the object. It must not be
+	// Variant holds the rest of the object, as selected by the tag "operation". It must not be
 	// nil.
 	Variant DiffChangeVariant
 }
@@ -639,7 +639,7 @@ type CreateElicitationRequest struct {
 	Message string `json:"message"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "mode", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "mode". It must not be nil.
 	Variant CreateElicitationRequestVariant
 }
 
@@ -651,8 +651,8 @@ type CreateElicitationRequest struct {
 type CreateElicitationRequestOther struct {
 	// Tag is the mode that this version does not know.
 	Tag string
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant CreateElicitationRequestOtherVariant
 }
 
@@ -743,9 +743,9 @@ type StringPropertySchema struct {
 	Title acp.Opt[string] `json:"title,omitzero"`
 	// Explanation of the field. Absent or null: none.
 	Description acp.Opt[string] `json:"description,omitzero"`
-	// Least number of characters. Absent or null: no limit.
+	// Minimum number of characters. Absent or null: no limit.
 	MinLength acp.Opt[uint32] `json:"minLength,omitzero"`
-	// Greatest number of characters. Absent or null: no limit.
+	// Maximum number of characters. Absent or null: no limit.
 	MaxLength acp.Opt[uint32] `json:"maxLength,omitzero"`
 	// Regular expression (ECMA-262) that the text must match. Absent or null: none. A regular
 	// expression.
@@ -900,8 +900,8 @@ type MultiSelectPropertySchema struct {
 type ElicitationFormMode struct {
 	// The fields of the form.
 	RequestedSchema ElicitationSchema `json:"requestedSchema"`
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant ElicitationFormModeVariant
 }
 
@@ -915,8 +915,8 @@ type ElicitationURLMode struct {
 	ElicitationID ElicitationID `json:"elicitationId"`
 	// Page to open, with the user's consent. A URI.
 	URL string `check:"uri" json:"url"`
-	// Variant is what follows from which members are there ("sessionId" or "requestId"), and the
-	// rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the members that are present
+	// ("sessionId" or "requestId"). It must not be nil.
 	Variant ElicitationURLModeVariant
 }
 
@@ -926,7 +926,7 @@ type ElicitationURLMode struct {
 // Params of the request mcp/message, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPRequest struct {
-	// The server meant.
+	// The server in question.
 	ServerID MCPServerACPID `json:"serverId"`
 	// Name of the MCP request, for later notifications.
 	RequestID MCPRequestID `json:"requestId"`
@@ -1007,7 +1007,7 @@ type AgentCapabilities struct {
 }
 
 // SessionCapabilities is what the sessions of an agent can do. Even `{}` stands for new, list,
-// resume, close, prompt, cancel and update. Absent or null members say no.
+// resume, close, prompt, cancel and update. Absent or null members mean no.
 //
 // Part of initialize and proxy/initialize, in both directions.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/initialization#session-capabilities
@@ -1024,7 +1024,7 @@ type SessionCapabilities struct {
 	SystemPrompt *SessionSystemPromptCapabilities `json:"systemPrompt,omitzero"`
 	// `session/fork` works.
 	Fork *SessionForkCapabilities `json:"fork,omitzero"`
-	// `session/archive` and `session/unarchive` work, and lists tell what is archived. Comes with
+	// `session/archive` and `session/unarchive` work, and lists say what is archived. Comes with
 	// `session/list`.
 	Archive *SessionArchiveCapabilities `json:"archive,omitzero"`
 	// `session/status` works.
@@ -1471,8 +1471,8 @@ type AuthStatusResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthAccount is an account the agent has. To show only: neither an identifier nor something
-// to log or pass on.
+// AuthAccount is an account the agent has. For display only. It is not an identifier and must
+// not be logged or passed on.
 //
 // Part of auth/status and auth/status_update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -1527,7 +1527,7 @@ type SessionConfigOption struct {
 	Category acp.Opt[SessionConfigOptionCategory] `json:"category,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "type". It must not be nil.
 	Variant SessionConfigOptionVariant
 }
 
@@ -1728,8 +1728,8 @@ type ForkSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// ArchiveSessionResponse is the answer to `session/archive`: the session is archived, also if
-// it was before.
+// ArchiveSessionResponse is the answer to `session/archive`: the session is archived, even if
+// it already was.
 //
 // Result of the request session/archive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
@@ -1740,8 +1740,8 @@ type ArchiveSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// UnarchiveSessionResponse is the answer to `session/unarchive`: the session is no longer
-// archived, also if it was not before.
+// UnarchiveSessionResponse is the answer to `session/unarchive`: the session is not archived,
+// even if it never was.
 //
 // Result of the request session/unarchive, agent to client.
 // Spec: https://agentclientprotocol.com/rfds/session-archive
@@ -1752,7 +1752,7 @@ type UnarchiveSessionResponse struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionStatusResponse says where a session is at the moment; that may change before the next
+// SessionStatusResponse says where a session is at the moment; this may change before the next
 // request.
 //
 // Result of the request session/status, agent to client.
@@ -1929,8 +1929,8 @@ type IdleStateUpdate struct {
 	Background []BackgroundWork `json:"background,omitzero"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "stopReason", and the rest of the object. It must not
-	// be nil.
+	// Variant holds the rest of the object, as selected by the tag "stopReason". It must not be
+	// nil.
 	Variant IdleStateUpdateVariant
 }
 
@@ -2109,7 +2109,7 @@ type CancelTerminalResponse struct {
 // Result of the request session/set_config_option, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/session-config-options
 type SetSessionConfigOptionResponse struct {
-	// Every setting with its value now; replaces what the client holds.
+	// Every setting with its current value; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2205,8 +2205,8 @@ type UserMessage struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AgentMessage is a message of the agent, new or changed. An unknown id creates it; later
-// chunks append to it.
+// AgentMessage is an agent message, new or changed. An unknown id creates it; later chunks
+// append to it.
 // It is the variant "agent_message" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2246,7 +2246,7 @@ type AgentThought struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ToolCallContentChunk struct {
-	// The call meant.
+	// The tool call in question.
 	ToolCallID ToolCallID `json:"toolCallId"`
 	// The item, to append.
 	Content ToolCallContent `json:"content"`
@@ -2341,7 +2341,7 @@ type TerminalUpdate struct {
 	TerminalID TerminalID `json:"terminalId"`
 	// What runs in it. Null removes it, absent leaves it.
 	Command acp.Patch[string] `json:"command,omitzero"`
-	// Directory it runs in. Null removes it, absent leaves it.
+	// Directory that it runs in. Null removes it, absent leaves it.
 	Cwd acp.Patch[AbsolutePath] `json:"cwd,omitzero"`
 	// The whole output; replaces what the client has. Null removes it, absent leaves it.
 	Output acp.Patch[TerminalOutput] `json:"output,omitzero"`
@@ -2364,7 +2364,7 @@ type TerminalUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type TerminalOutputChunk struct {
-	// The terminal meant.
+	// The terminal in question.
 	TerminalID TerminalID `json:"terminalId"`
 	// The bytes in base64, to append. Each chunk is encoded on its own and may split a character.
 	// Base64; see Bytes.
@@ -2388,7 +2388,7 @@ func (v *TerminalOutputChunk) Bytes() ([]byte, error) {
 type PlanUpdateContentOther struct {
 	// Tag is the type that this version does not know.
 	Tag string
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// Raw holds the other members of the object, as received.
 	Raw acp.Extra
@@ -2417,7 +2417,7 @@ type PlanEntry struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanItems struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// All steps, in order; replaces what the plan held.
 	Entries []PlanEntry `json:"entries"`
@@ -2433,7 +2433,7 @@ type PlanItems struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanFile struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// Address of the file. A URI.
 	URI string `check:"uri" json:"uri"`
@@ -2449,7 +2449,7 @@ type PlanFile struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanMarkdown struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// The text.
 	Content string `json:"content"`
@@ -2479,7 +2479,7 @@ type PlanUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type PlanRemoved struct {
-	// The plan meant.
+	// The plan in question.
 	PlanID PlanID `json:"planId"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2493,7 +2493,7 @@ type PlanRemoved struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type AvailableCommandsUpdate struct {
-	// All commands; replaces the list before it.
+	// All commands; replaces the previous list.
 	AvailableCommands []AvailableCommand `json:"availableCommands"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2507,7 +2507,7 @@ type AvailableCommandsUpdate struct {
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
 type ConfigOptionUpdate struct {
-	// Every setting with its value now; replaces what the client holds.
+	// Every setting with its current value; replaces what the client holds.
 	ConfigOptions []SessionConfigOption `json:"configOptions"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
@@ -2515,7 +2515,7 @@ type ConfigOptionUpdate struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SessionInfoUpdate is a change of facts about the session. What is absent stays as it is.
+// SessionInfoUpdate is a change of facts about the session. Absent members stay as they are.
 // It is the variant "session_info_update" of SessionUpdate.
 //
 // Part of session/update, agent to client.
@@ -2621,8 +2621,8 @@ type CompactionSummaryChunk struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// SubagentSessionCapabilities is what a client may do to a child session. Being able to do so
-// with other sessions does not count.
+// SubagentSessionCapabilities is what a client may do to a child session. Capabilities for
+// other sessions do not apply to it.
 //
 // Part of session/update, agent to client.
 // Spec: https://agentclientprotocol.com/protocol/v2/prompt-lifecycle
@@ -2905,7 +2905,7 @@ type SetProviderRequest struct {
 }
 
 // DisableProviderRequest is a request to switch a model provider off. Required providers
-// cannot be.
+// cannot be switched off.
 //
 // Params of the request providers/disable, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/custom-llm-endpoint
@@ -2929,8 +2929,8 @@ type LogoutAuthRequest struct {
 	Extra acp.Extra `json:"-"`
 }
 
-// AuthStatusRequest is a request to tell whether the user is signed in. It changes nothing and
-// never fails for lack of sign-in.
+// AuthStatusRequest is a request to find out whether the user is signed in. It changes nothing
+// and never fails for lack of sign-in.
 //
 // Params of the request auth/status, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/schema
@@ -3067,7 +3067,7 @@ type SystemPrompt struct {
 type ListSessionsRequest struct {
 	// Only sessions of exactly this absolute directory. Absent or null: all.
 	Cwd acp.Opt[AbsolutePath] `json:"cwd,omitzero"`
-	// `nextCursor` of the page before. Absent or null: the first page.
+	// `nextCursor` of the previous page. Absent or null: the first page.
 	Cursor acp.Opt[SessionListCursor] `json:"cursor,omitzero"`
 	// Whether to list archived sessions; keep it for all pages. Absent or null: `exclude`.
 	Archived acp.Opt[SessionArchiveFilter] `json:"archived,omitzero"`
@@ -3095,8 +3095,8 @@ func (v *DeleteSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// ForkSessionRequest is a request to copy a session into a new one that goes its own way from
-// here. Needs the `fork` session capability.
+// ForkSessionRequest is a request to copy a session into a new, independent one. Needs the
+// `fork` session capability.
 //
 // Params of the request session/fork, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-fork
@@ -3159,8 +3159,8 @@ func (v *UnarchiveSessionRequest) Session() string {
 	return string(v.SessionID)
 }
 
-// SessionStatusRequest is a request to tell whether a session is in memory, without touching
-// it. Needs the `status` session capability.
+// SessionStatusRequest is a request to find out whether a session is in memory, without
+// touching it. Needs the `status` session capability.
 //
 // Params of the request session/status, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/session-status
@@ -3323,7 +3323,7 @@ type SetSessionConfigOptionRequest struct {
 	ConfigID SessionConfigID `json:"configId"`
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "type", and the rest of the object. It must not be nil.
+	// Variant holds the rest of the object, as selected by the tag "type". It must not be nil.
 	Variant SetSessionConfigOptionRequestVariant
 }
 
@@ -3373,8 +3373,8 @@ type SetSessionConfigOptionRequestOther struct {
 	Raw acp.Extra
 }
 
-// PromptRequest is a request to add a message of the user to the conversation and to work on
-// it. The work itself is reported by state updates.
+// PromptRequest is a request to add a user message to the conversation and to work on it. The
+// work itself is reported by state updates.
 //
 // Params of the request session/prompt, client to agent.
 // Spec: https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle#1-user-message
@@ -3452,8 +3452,7 @@ type SelectedPermissionOutcome struct {
 type CreateElicitationResponse struct {
 	// Extension data.
 	Meta json.RawMessage `json:"_meta,omitzero"`
-	// Variant is what follows from the tag "action", and the rest of the object. It must not be
-	// nil.
+	// Variant holds the rest of the object, as selected by the tag "action". It must not be nil.
 	Variant CreateElicitationResponseVariant
 }
 
@@ -3570,7 +3569,7 @@ func (v *CancelSessionNotification) Session() string {
 // Params of the notification mcp/message, client to agent.
 // Spec: https://agentclientprotocol.com/rfds/mcp-over-acp
 type MessageMCPNotification struct {
-	// The server that speaks.
+	// The server that sent it.
 	ServerID MCPServerACPID `json:"serverId"`
 	// The open MCP request it belongs to.
 	RequestID MCPRequestID `json:"requestId"`

@@ -30,8 +30,8 @@ func decodeRequestPermissionSubject(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	return x
 }
 
-// RequestPermissionSubjectTag returns the type of v, which tells its variant, and "" when
-// there is none.
+// RequestPermissionSubjectTag returns the type of v, which names its variant, or "" if it has
+// none.
 func RequestPermissionSubjectTag(v RequestPermissionSubject) string {
 	switch v := v.(type) {
 	case *RequestPermissionSubjectOther:
@@ -65,8 +65,8 @@ func AppendRequestPermissionSubject(b []byte, v RequestPermissionSubject) []byte
 	return append(appendRequestPermissionSubjectMembers(append(b, '{'), v), '}')
 }
 
-// DecodeRequestPermissionSubject decodes a RequestPermissionSubject from JSON text. Pointer
-// finds the place of an error.
+// DecodeRequestPermissionSubject decodes a RequestPermissionSubject from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeRequestPermissionSubject(b []byte) (RequestPermissionSubject, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -108,8 +108,7 @@ func decodeToolCallContent(d *jx.Dec, outer *jx.Outer) ToolCallContent {
 	return x
 }
 
-// ToolCallContentTag returns the type of v, which tells its variant, and "" when there is
-// none.
+// ToolCallContentTag returns the type of v, which names its variant, or "" if it has none.
 func ToolCallContentTag(v ToolCallContent) string {
 	switch v := v.(type) {
 	case *ToolCallContentOther:
@@ -144,8 +143,8 @@ func AppendToolCallContent(b []byte, v ToolCallContent) []byte {
 	return append(appendToolCallContentMembers(append(b, '{'), v), '}')
 }
 
-// DecodeToolCallContent decodes a ToolCallContent from JSON text. Pointer finds the place of
-// an error.
+// DecodeToolCallContent decodes a ToolCallContent from JSON text. Use Pointer to find the
+// place of an error.
 func DecodeToolCallContent(b []byte) (ToolCallContent, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -195,7 +194,7 @@ func decodeContentBlock(d *jx.Dec, outer *jx.Outer) ContentBlock {
 	return x
 }
 
-// ContentBlockTag returns the type of v, which tells its variant, and "" when there is none.
+// ContentBlockTag returns the type of v, which names its variant, or "" if it has none.
 func ContentBlockTag(v ContentBlock) string {
 	switch v := v.(type) {
 	case *ContentBlockOther:
@@ -234,8 +233,8 @@ func AppendContentBlock(b []byte, v ContentBlock) []byte {
 	return append(appendContentBlockMembers(append(b, '{'), v), '}')
 }
 
-// DecodeContentBlock decodes a ContentBlock from JSON text. Pointer finds the place of an
-// error.
+// DecodeContentBlock decodes a ContentBlock from JSON text. Use Pointer to find the place of
+// an error.
 func DecodeContentBlock(b []byte) (ContentBlock, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -277,8 +276,8 @@ func AppendEmbeddedResourceResource(b []byte, v EmbeddedResourceResource) []byte
 	return append(appendEmbeddedResourceResourceMembers(append(b, '{'), v), '}')
 }
 
-// DecodeEmbeddedResourceResource decodes an EmbeddedResourceResource from JSON text. Pointer
-// finds the place of an error.
+// DecodeEmbeddedResourceResource decodes an EmbeddedResourceResource from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeEmbeddedResourceResource(b []byte) (EmbeddedResourceResource, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -328,8 +327,8 @@ func decodeDiffChangeVariant(d *jx.Dec, outer *jx.Outer) DiffChangeVariant {
 	return x
 }
 
-// DiffChangeVariantTag returns the operation of v, which tells its variant, and "" when there
-// is none.
+// DiffChangeVariantTag returns the operation of v, which names its variant, or "" if it has
+// none.
 func DiffChangeVariantTag(v DiffChangeVariant) string {
 	switch v := v.(type) {
 	case *DiffChangeOther:
@@ -388,8 +387,8 @@ func decodeCreateElicitationRequestVariant(d *jx.Dec, outer *jx.Outer) CreateEli
 	return x
 }
 
-// CreateElicitationRequestVariantTag returns the mode of v, which tells its variant, and ""
-// when there is none.
+// CreateElicitationRequestVariantTag returns the mode of v, which names its variant, or "" if
+// it has none.
 func CreateElicitationRequestVariantTag(v CreateElicitationRequestVariant) string {
 	switch v := v.(type) {
 	case *CreateElicitationRequestOther:
@@ -481,8 +480,8 @@ func decodeElicitationPropertySchema(d *jx.Dec, outer *jx.Outer) ElicitationProp
 	return x
 }
 
-// ElicitationPropertySchemaTag returns the type of v, which tells its variant, and "" when
-// there is none.
+// ElicitationPropertySchemaTag returns the type of v, which names its variant, or "" if it has
+// none.
 func ElicitationPropertySchemaTag(v ElicitationPropertySchema) string {
 	switch v := v.(type) {
 	case *ElicitationPropertySchemaOther:
@@ -522,8 +521,8 @@ func AppendElicitationPropertySchema(b []byte, v ElicitationPropertySchema) []by
 	return append(appendElicitationPropertySchemaMembers(append(b, '{'), v), '}')
 }
 
-// DecodeElicitationPropertySchema decodes an ElicitationPropertySchema from JSON text. Pointer
-// finds the place of an error.
+// DecodeElicitationPropertySchema decodes an ElicitationPropertySchema from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeElicitationPropertySchema(b []byte) (ElicitationPropertySchema, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -557,8 +556,7 @@ func decodeMultiSelectItems(d *jx.Dec, outer *jx.Outer) MultiSelectItems {
 	return x
 }
 
-// MultiSelectItemsTag returns the type of v, which tells its variant, and "" when there is
-// none.
+// MultiSelectItemsTag returns the type of v, which names its variant, or "" if it has none.
 func MultiSelectItemsTag(v MultiSelectItems) string {
 	switch v := v.(type) {
 	case *MultiSelectItemsOther:
@@ -593,8 +591,8 @@ func AppendMultiSelectItems(b []byte, v MultiSelectItems) []byte {
 	return append(appendMultiSelectItemsMembers(append(b, '{'), v), '}')
 }
 
-// DecodeMultiSelectItems decodes a MultiSelectItems from JSON text. Pointer finds the place of
-// an error.
+// DecodeMultiSelectItems decodes a MultiSelectItems from JSON text. Use Pointer to find the
+// place of an error.
 func DecodeMultiSelectItems(b []byte) (MultiSelectItems, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -686,7 +684,7 @@ func decodeAuthMethod(d *jx.Dec, outer *jx.Outer) AuthMethod {
 	return x
 }
 
-// AuthMethodTag returns the type of v, which tells its variant, and "" when there is none.
+// AuthMethodTag returns the type of v, which names its variant, or "" if it has none.
 func AuthMethodTag(v AuthMethod) string {
 	switch v := v.(type) {
 	case *AuthMethodOther:
@@ -719,7 +717,8 @@ func AppendAuthMethod(b []byte, v AuthMethod) []byte {
 	return append(appendAuthMethodMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAuthMethod decodes an AuthMethod from JSON text. Pointer finds the place of an error.
+// DecodeAuthMethod decodes an AuthMethod from JSON text. Use Pointer to find the place of an
+// error.
 func DecodeAuthMethod(b []byte) (AuthMethod, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -757,8 +756,8 @@ func decodeSessionConfigOptionVariant(d *jx.Dec, outer *jx.Outer) SessionConfigO
 	return x
 }
 
-// SessionConfigOptionVariantTag returns the type of v, which tells its variant, and "" when
-// there is none.
+// SessionConfigOptionVariantTag returns the type of v, which names its variant, or "" if it
+// has none.
 func SessionConfigOptionVariantTag(v SessionConfigOptionVariant) string {
 	switch v := v.(type) {
 	case *SessionConfigOptionOther:
@@ -854,8 +853,8 @@ func AppendSessionConfigSelectOptions(b []byte, v SessionConfigSelectOptions) []
 	return v.appendValue(b)
 }
 
-// DecodeSessionConfigSelectOptions decodes a SessionConfigSelectOptions from JSON text.
-// Pointer finds the place of an error.
+// DecodeSessionConfigSelectOptions decodes a SessionConfigSelectOptions from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeSessionConfigSelectOptions(b []byte) (SessionConfigSelectOptions, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -889,8 +888,7 @@ func decodeAvailableCommand(d *jx.Dec, outer *jx.Outer) AvailableCommand {
 	return x
 }
 
-// AvailableCommandTag returns the type of v, which tells its variant, and "" when there is
-// none.
+// AvailableCommandTag returns the type of v, which names its variant, or "" if it has none.
 func AvailableCommandTag(v AvailableCommand) string {
 	switch v := v.(type) {
 	case *AvailableCommandOther:
@@ -921,8 +919,8 @@ func AppendAvailableCommand(b []byte, v AvailableCommand) []byte {
 	return append(appendAvailableCommandMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAvailableCommand decodes an AvailableCommand from JSON text. Pointer finds the place
-// of an error.
+// DecodeAvailableCommand decodes an AvailableCommand from JSON text. Use Pointer to find the
+// place of an error.
 func DecodeAvailableCommand(b []byte) (AvailableCommand, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -956,8 +954,8 @@ func decodeAvailableCommandInput(d *jx.Dec, outer *jx.Outer) AvailableCommandInp
 	return x
 }
 
-// AvailableCommandInputTag returns the type of v, which tells its variant, and "" when there
-// is none.
+// AvailableCommandInputTag returns the type of v, which names its variant, or "" if it has
+// none.
 func AvailableCommandInputTag(v AvailableCommandInput) string {
 	switch v := v.(type) {
 	case *AvailableCommandInputOther:
@@ -988,8 +986,8 @@ func AppendAvailableCommandInput(b []byte, v AvailableCommandInput) []byte {
 	return append(appendAvailableCommandInputMembers(append(b, '{'), v), '}')
 }
 
-// DecodeAvailableCommandInput decodes an AvailableCommandInput from JSON text. Pointer finds
-// the place of an error.
+// DecodeAvailableCommandInput decodes an AvailableCommandInput from JSON text. Use Pointer to
+// find the place of an error.
 func DecodeAvailableCommandInput(b []byte) (AvailableCommandInput, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1035,7 +1033,7 @@ func decodeStateUpdate(d *jx.Dec, outer *jx.Outer) StateUpdate {
 	return x
 }
 
-// StateUpdateTag returns the state of v, which tells its variant, and "" when there is none.
+// StateUpdateTag returns the state of v, which names its variant, or "" if it has none.
 func StateUpdateTag(v StateUpdate) string {
 	switch v := v.(type) {
 	case *StateUpdateOther:
@@ -1072,7 +1070,8 @@ func AppendStateUpdate(b []byte, v StateUpdate) []byte {
 	return append(appendStateUpdateMembers(append(b, '{'), v), '}')
 }
 
-// DecodeStateUpdate decodes a StateUpdate from JSON text. Pointer finds the place of an error.
+// DecodeStateUpdate decodes a StateUpdate from JSON text. Use Pointer to find the place of an
+// error.
 func DecodeStateUpdate(b []byte) (StateUpdate, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1114,7 +1113,7 @@ func decodeBackgroundWork(d *jx.Dec, outer *jx.Outer) BackgroundWork {
 	return x
 }
 
-// BackgroundWorkTag returns the type of v, which tells its variant, and "" when there is none.
+// BackgroundWorkTag returns the type of v, which names its variant, or "" if it has none.
 func BackgroundWorkTag(v BackgroundWork) string {
 	switch v := v.(type) {
 	case *BackgroundWorkOther:
@@ -1149,8 +1148,8 @@ func AppendBackgroundWork(b []byte, v BackgroundWork) []byte {
 	return append(appendBackgroundWorkMembers(append(b, '{'), v), '}')
 }
 
-// DecodeBackgroundWork decodes a BackgroundWork from JSON text. Pointer finds the place of an
-// error.
+// DecodeBackgroundWork decodes a BackgroundWork from JSON text. Use Pointer to find the place
+// of an error.
 func DecodeBackgroundWork(b []byte) (BackgroundWork, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1205,7 +1204,8 @@ func AppendErrorData(b []byte, v ErrorData) []byte {
 	return v.appendValue(b)
 }
 
-// DecodeErrorData decodes an ErrorData from JSON text. Pointer finds the place of an error.
+// DecodeErrorData decodes an ErrorData from JSON text. Use Pointer to find the place of an
+// error.
 func DecodeErrorData(b []byte) (ErrorData, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1259,8 +1259,8 @@ func decodeIdleStateUpdateVariant(d *jx.Dec, outer *jx.Outer) IdleStateUpdateVar
 	return x
 }
 
-// IdleStateUpdateVariantTag returns the stopReason of v, which tells its variant, and "" when
-// there is none.
+// IdleStateUpdateVariantTag returns the stopReason of v, which names its variant, or "" if it
+// has none.
 func IdleStateUpdateVariantTag(v IdleStateUpdateVariant) string {
 	switch v := v.(type) {
 	case *IdleStateUpdateOther:
@@ -1411,8 +1411,8 @@ func decodeSessionUpdate(d *jx.Dec, outer *jx.Outer) SessionUpdate {
 	return x
 }
 
-// SessionUpdateTag returns the sessionUpdate of v, which tells its variant, and "" when there
-// is none.
+// SessionUpdateTag returns the sessionUpdate of v, which names its variant, or "" if it has
+// none.
 func SessionUpdateTag(v SessionUpdate) string {
 	switch v := v.(type) {
 	case *SessionUpdateOther:
@@ -1490,8 +1490,8 @@ func AppendSessionUpdate(b []byte, v SessionUpdate) []byte {
 	return append(appendSessionUpdateMembers(append(b, '{'), v), '}')
 }
 
-// DecodeSessionUpdate decodes a SessionUpdate from JSON text. Pointer finds the place of an
-// error.
+// DecodeSessionUpdate decodes a SessionUpdate from JSON text. Use Pointer to find the place of
+// an error.
 func DecodeSessionUpdate(b []byte) (SessionUpdate, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1533,8 +1533,7 @@ func decodePlanUpdateContent(d *jx.Dec, outer *jx.Outer) PlanUpdateContent {
 	return x
 }
 
-// PlanUpdateContentTag returns the type of v, which tells its variant, and "" when there is
-// none.
+// PlanUpdateContentTag returns the type of v, which names its variant, or "" if it has none.
 func PlanUpdateContentTag(v PlanUpdateContent) string {
 	switch v := v.(type) {
 	case *PlanUpdateContentOther:
@@ -1569,8 +1568,8 @@ func AppendPlanUpdateContent(b []byte, v PlanUpdateContent) []byte {
 	return append(appendPlanUpdateContentMembers(append(b, '{'), v), '}')
 }
 
-// DecodePlanUpdateContent decodes a PlanUpdateContent from JSON text. Pointer finds the place
-// of an error.
+// DecodePlanUpdateContent decodes a PlanUpdateContent from JSON text. Use Pointer to find the
+// place of an error.
 func DecodePlanUpdateContent(b []byte) (PlanUpdateContent, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1612,7 +1611,7 @@ func decodeMCPServer(d *jx.Dec, outer *jx.Outer) MCPServer {
 	return x
 }
 
-// MCPServerTag returns the type of v, which tells its variant, and "" when there is none.
+// MCPServerTag returns the type of v, which names its variant, or "" if it has none.
 func MCPServerTag(v MCPServer) string {
 	switch v := v.(type) {
 	case *MCPServerOther:
@@ -1647,7 +1646,8 @@ func AppendMCPServer(b []byte, v MCPServer) []byte {
 	return append(appendMCPServerMembers(append(b, '{'), v), '}')
 }
 
-// DecodeMCPServer decodes an MCPServer from JSON text. Pointer finds the place of an error.
+// DecodeMCPServer decodes an MCPServer from JSON text. Use Pointer to find the place of an
+// error.
 func DecodeMCPServer(b []byte) (MCPServer, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1681,7 +1681,7 @@ func decodeReplayFrom(d *jx.Dec, outer *jx.Outer) ReplayFrom {
 	return x
 }
 
-// ReplayFromTag returns the type of v, which tells its variant, and "" when there is none.
+// ReplayFromTag returns the type of v, which names its variant, or "" if it has none.
 func ReplayFromTag(v ReplayFrom) string {
 	switch v := v.(type) {
 	case *ReplayFromOther:
@@ -1712,7 +1712,8 @@ func AppendReplayFrom(b []byte, v ReplayFrom) []byte {
 	return append(appendReplayFromMembers(append(b, '{'), v), '}')
 }
 
-// DecodeReplayFrom decodes a ReplayFrom from JSON text. Pointer finds the place of an error.
+// DecodeReplayFrom decodes a ReplayFrom from JSON text. Use Pointer to find the place of an
+// error.
 func DecodeReplayFrom(b []byte) (ReplayFrom, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1750,8 +1751,8 @@ func decodeSetSessionConfigOptionRequestVariant(d *jx.Dec, outer *jx.Outer) SetS
 	return x
 }
 
-// SetSessionConfigOptionRequestVariantTag returns the type of v, which tells its variant, and
-// "" when there is none.
+// SetSessionConfigOptionRequestVariantTag returns the type of v, which names its variant, or
+// "" if it has none.
 func SetSessionConfigOptionRequestVariantTag(v SetSessionConfigOptionRequestVariant) string {
 	switch v := v.(type) {
 	case *SetSessionConfigOptionRequestOther:
@@ -1804,8 +1805,8 @@ func decodeRequestPermissionOutcome(d *jx.Dec, outer *jx.Outer) RequestPermissio
 	return x
 }
 
-// RequestPermissionOutcomeTag returns the outcome of v, which tells its variant, and "" when
-// there is none.
+// RequestPermissionOutcomeTag returns the outcome of v, which names its variant, or "" if it
+// has none.
 func RequestPermissionOutcomeTag(v RequestPermissionOutcome) string {
 	switch v := v.(type) {
 	case *RequestPermissionOutcomeOther:
@@ -1839,8 +1840,8 @@ func AppendRequestPermissionOutcome(b []byte, v RequestPermissionOutcome) []byte
 	return append(appendRequestPermissionOutcomeMembers(append(b, '{'), v), '}')
 }
 
-// DecodeRequestPermissionOutcome decodes a RequestPermissionOutcome from JSON text. Pointer
-// finds the place of an error.
+// DecodeRequestPermissionOutcome decodes a RequestPermissionOutcome from JSON text. Use
+// Pointer to find the place of an error.
 func DecodeRequestPermissionOutcome(b []byte) (RequestPermissionOutcome, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -1882,8 +1883,8 @@ func decodeCreateElicitationResponseVariant(d *jx.Dec, outer *jx.Outer) CreateEl
 	return x
 }
 
-// CreateElicitationResponseVariantTag returns the action of v, which tells its variant, and ""
-// when there is none.
+// CreateElicitationResponseVariantTag returns the action of v, which names its variant, or ""
+// if it has none.
 func CreateElicitationResponseVariantTag(v CreateElicitationResponseVariant) string {
 	switch v := v.(type) {
 	case *CreateElicitationResponseOther:
@@ -2003,8 +2004,8 @@ func AppendElicitationContentValue(b []byte, v ElicitationContentValue) []byte {
 	return v.appendValue(b)
 }
 
-// DecodeElicitationContentValue decodes an ElicitationContentValue from JSON text. Pointer
-// finds the place of an error.
+// DecodeElicitationContentValue decodes an ElicitationContentValue from JSON text. Use Pointer
+// to find the place of an error.
 func DecodeElicitationContentValue(b []byte) (ElicitationContentValue, error) {
 	var d jx.Dec
 	d.Reset(b)
@@ -2045,8 +2046,8 @@ func AppendMessageMCPResponse(b []byte, v MessageMCPResponse) []byte {
 	return append(appendMessageMCPResponseMembers(append(b, '{'), v), '}')
 }
 
-// DecodeMessageMCPResponse decodes a MessageMCPResponse from JSON text. Pointer finds the
-// place of an error.
+// DecodeMessageMCPResponse decodes a MessageMCPResponse from JSON text. Use Pointer to find
+// the place of an error.
 func DecodeMessageMCPResponse(b []byte) (MessageMCPResponse, error) {
 	var d jx.Dec
 	d.Reset(b)

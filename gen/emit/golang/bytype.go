@@ -10,7 +10,7 @@ import (
 )
 
 // jsonType is the JSON type a branch of a type-selected union stands for, empty
-// when it takes every value.
+// if it takes every value.
 func (g *gen) jsonType(r ir.TypeRef) string {
 	switch {
 	case r.Ref != "":
@@ -131,8 +131,8 @@ func (g *gen) requiredKeys(def string) []string {
 	return keys
 }
 
-// choose is the condition under which one of several branches of the same JSON
-// type is meant, empty when nothing else is left.
+// choose is the condition that selects one of several branches of the same JSON
+// type, empty for the last one left.
 func (g *gen) choose(arms []arm, i int, open bool) string {
 	has := "d.HasKeys"
 	def := arms[i].v.Type.Ref
@@ -153,8 +153,8 @@ func (g *gen) choose(arms []arm, i int, open bool) string {
 	return cond
 }
 
-// decodeValueArm emits what decodes one variant. Where any other value is
-// allowed as well, one that does not fit is not an error.
+// decodeValueArm emits the decoder of one variant. If the union allows any other
+// value as well, a value that does not fit is not an error.
 func (g *gen) decodeValueArm(a arm, open bool) []jen.Code {
 	var do []jen.Code
 	ret := line("return x")

@@ -9,7 +9,7 @@ func (g *gen) callers(f *jen.File) {
 	for _, side := range []string{"agent", "client"} {
 		up := goName(side)
 		g.claims.claim(up, up)
-		comment(f, up+" calls the methods of the "+side+" at the other end of Conn. It is safe for concurrent use when Conn is. An error answer of the peer is an *Error; everything else that goes wrong is not.")
+		comment(f, up+" calls the methods of the "+side+" at the other end of Conn. It is safe for concurrent use if Conn is. An error answer of the peer is returned as an *Error, other failures are not.")
 		f.Type().Id(up).Struct(jen.Id("Conn").Add(g.hand("Caller")))
 		for _, c := range g.calls(side) {
 			params, results := c.signature(true)

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// A limit is one rule for the value of a member: a Go condition that holds when
-// the rule is broken.
+// A limit is one rule for the value of a member: a Go condition that is true if
+// the value breaks the rule.
 type limit struct {
 	broken             jen.Code
 	rule, message, tag string
@@ -52,9 +52,10 @@ func (g *gen) limits(m *ir.Field, x string) []limit {
 	return out
 }
 
-// decodeLimits are the rules that act on decoding, for members where a bad
-// value becomes the default. Text stays as it is until somebody decodes it, and
-// a list that is too short after bad elements were dropped is still a list.
+// decodeLimits lists the rules that decoding applies, for members where a bad
+// value becomes the default. The text of a base64 member stays as it is until a
+// program decodes it. A list that is too short because bad elements were dropped
+// is kept.
 func (g *gen) decodeLimits(m *ir.Field, x string) []limit {
 	var out []limit
 	for _, l := range g.limits(m, x) {
@@ -65,7 +66,7 @@ func (g *gen) decodeLimits(m *ir.Field, x string) []limit {
 	return out
 }
 
-// number makes sure that a limit from a schema is nothing but a number.
+// number ensures that a limit from a schema is only a number.
 func number(s string) string {
 	if _, err := strconv.ParseFloat(s, 64); err != nil {
 		return strconv.Quote(s)
@@ -89,7 +90,7 @@ func (g *gen) checkTag(m *ir.Field) string {
 	}
 	switch t := g.Spec.Resolve(r.Ref); {
 	case t.Hand != "":
-		// One type serves the ids of all versions; null is one in some of them only.
+		// One type is used for the ids of all versions; only some of them allow null.
 		if t.Kind == ir.ByType && !slices.ContainsFunc(t.Union.Variants, func(v *ir.Variant) bool { return v.Type.Prim == "null" }) {
 			rules = append(rules, "id")
 		}

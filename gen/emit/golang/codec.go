@@ -28,7 +28,7 @@ func (g *gen) jsonMethods(f *jen.File, s structType) {
 	if g.emptyResult(s) {
 		decode = []jen.Code{block(line("if !d.Null()"), decode...)}
 	}
-	comment(f, "UnmarshalJSON implements json.Unmarshaler. Pointer finds the place of an error.")
+	comment(f, "UnmarshalJSON implements json.Unmarshaler. Use Pointer to find the place of an error.")
 	if s.other != "" { // the tag is read by the union
 		start = append(start,
 			line("o := %s{Tag: %q}", g.in("Outer"), s.other),
@@ -55,8 +55,8 @@ func (g *gen) jsonMethods(f *jen.File, s structType) {
 	f.Add(line("func (v %s) MarshalJSON() ([]byte, error) { return %s(v.AppendJSON(nil)) }", n, g.in("Marshaled")))
 }
 
-// appendNil emits what stands for a nil pointer: null where it is a result that
-// may be empty, which handlers may return, else a fault.
+// appendNil emits the encoding of a nil pointer: null for a result that may be
+// empty, because handlers may return nil there, otherwise a fault.
 func (g *gen) appendNil(s structType) jen.Code {
 	if g.emptyResult(s) {
 		return line(`return append(b, "null"...)`)
@@ -65,7 +65,7 @@ func (g *gen) appendNil(s structType) jen.Code {
 }
 
 // emptyResult reports whether a struct is the result of a request and may be
-// empty: peers then answer null as well.
+// empty, in which case peers also answer null.
 func (g *gen) emptyResult(s structType) bool {
 	if s.def == nil || s.union != nil || s.any {
 		return false

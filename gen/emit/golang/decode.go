@@ -101,8 +101,8 @@ func quoted(names []string) string {
 	return strings.Join(q, ", ")
 }
 
-// decodeMember emits what reads one member into v, with its rules for null and
-// for values that do not fit.
+// decodeMember emits the code that reads one member into v, with its rules for
+// null and for values that do not fit.
 func (g *gen) decodeMember(m *ir.Field) []jen.Code {
 	x := "v." + fieldName(m.Wire)
 	if do := g.decodeByHelper(x, m); do != nil {
@@ -226,7 +226,7 @@ func (g *gen) basic(r ir.TypeRef) string {
 	return ""
 }
 
-// decodeTo emits what reads a value into the addressable x.
+// decodeTo emits the code that reads a value into the addressable x.
 func (g *gen) decodeTo(x string, r ir.TypeRef, skipInvalid bool) []jen.Code {
 	one := func(format string, a ...any) []jen.Code { return []jen.Code{line(format, a...)} }
 	e := "e" // an element, which must not hide the list it goes to

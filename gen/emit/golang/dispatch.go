@@ -5,8 +5,7 @@ import (
 )
 
 // dispatch emits AgentSide and ClientSide: raw messages in, typed handler
-// methods, raw results out. The handlers say which side they are, so that a
-// connection knows.
+// methods, raw results out. The handlers tell a connection which side they are.
 func (g *gen) dispatch(f *jen.File) {
 	g.unionResults(f)
 	for _, side := range []string{"agent", "client"} {
@@ -18,7 +17,7 @@ func (g *gen) side(f *jen.File, side string) {
 	up := goName(side)
 	handler, typ := up+"Handler", side+"Side"
 	g.claims.claim(up+"Side", up+"Side")
-	comment(f, up+"Side returns the Handler that decodes what the peer sends to "+articled[side]+", calls h and encodes its results. A method that the protocol does not have goes to h when it is an ExtHandler; otherwise it is answered with MethodNotFound. Params that do not decode are answered with InvalidParams.")
+	comment(f, up+"Side returns the Handler that decodes what the peer sends to "+articled[side]+", calls h and encodes its results. A method that is not in the protocol goes to h if h is an ExtHandler, otherwise the answer is MethodNotFound. Params that do not decode are answered with InvalidParams.")
 	f.Func().Id(up + "Side").Params(jen.Id("h").Id(handler)).Add(g.hand("Handler")).Block(jen.Return(jen.Id(typ).Values(jen.Id("h"))))
 	f.Type().Id(typ).Struct(jen.Id("h").Id(handler))
 	f.Func().Params(jen.Id(typ)).Id("Side").Params().Add(g.hand("Side")).Block(jen.Return(g.hand("Side" + up)))
@@ -53,8 +52,8 @@ func (g *gen) side(f *jen.File, side string) {
 		jen.Return(g.hand("HandleExtNotification").Call(jen.Id("ctx"), jen.Id("s").Dot("h"), jen.Id("method"), jen.Id("params"))))
 }
 
-// decodeParams emits what decodes params into v. Absent params are an empty
-// object, so that the error, if any, names what is missing.
+// decodeParams emits the code that decodes params into v. Absent params count as
+// an empty object, so that an error names the missing members.
 func (g *gen) decodeParams(c call, ret string) []jen.Code {
 	return []jen.Code{
 		line("v := new(%s)", c.params),

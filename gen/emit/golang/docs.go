@@ -77,8 +77,9 @@ func sentence(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func quoteDoc(s string) string { return `"` + s + `"` }
 
-// verbs join the name of a type with our words about it, by their first word:
-// overlay/docs.json explains to Lua and help as well, where no name goes before.
+// verbs joins the name of a type with the words of overlay/docs.json, by their
+// first word. The words are also used in Lua and the help, where no name precedes
+// them.
 var verbs = map[string]string{
 	"A": "is", "An": "is", "Another": "is", "Any": "is", "Content": "is", "Free": "is", "Input": "is", "Instructions": "is",
 	"Markdown": "is", "One": "is", "Plain": "is", "Reasoning": "is", "Something": "is", "Text": "is", "The": "is", "What": "is", "Yes": "is",
@@ -94,8 +95,8 @@ var verbs = map[string]string{
 	"Chooses": "", "Groups": "", "Marks": "", "Names": "", "Reports": "", "Switches": "", // verbs themselves
 }
 
-// said is a sentence about n. Words that start in a way nobody thought of
-// follow a colon.
+// said is a sentence about n. Words that start with an unknown first word follow
+// a colon.
 func said(n, words string) string {
 	first, _, _ := strings.Cut(words, " ")
 	switch verb, known := verbs[strings.TrimRight(first, ".,;")]; {
@@ -108,8 +109,8 @@ func said(n, words string) string {
 	}
 }
 
-// typeDoc is the comment of a definition: our words or, without any, what the
-// shape says. Where it travels is for placed.
+// typeDoc is the comment of a definition: our words or, without any, its shape.
+// placed adds where it travels.
 func (g *gen) typeDoc(n string, t *ir.Type, shape string) string {
 	doc := said(n, t.Doc)
 	if t.Doc == "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // encodeStruct emits appendMembers: the members without the braces, so that
-// tags and shared members can stand beside them.
+// tags and shared members can be added to them.
 func (g *gen) encodeStruct(f *jen.File, s structType) {
 	if s.any {
 		return
@@ -30,8 +30,8 @@ func (g *gen) encodeStruct(f *jen.File, s structType) {
 	f.Add(method(s.name, "appendMembers").Params(bytesParam()).Index().Byte().Block(body...))
 }
 
-// declared are the names of the members that a struct writes itself, with a
-// space between them.
+// declared lists the names of the members that a struct writes itself, separated
+// by spaces.
 func (g *gen) declared(s structType) string {
 	var names []string
 	if s.other != "" {
@@ -99,11 +99,11 @@ func (g *gen) appendMember(m *ir.Field) []jen.Code {
 // rawText passes text through line unformatted.
 func rawText(s string) jen.Code { return jen.Op(s) }
 
-// index is the loop variable for the elements of x; those of the lists around
-// it have other names.
+// index is the loop variable for the elements of x. Each level of nested lists
+// has its own.
 func index(x string) string { return string(rune('i' + strings.Count(x, "["))) }
 
-// appendValue emits what appends the value x.
+// appendValue emits the code that appends the value x.
 func (g *gen) appendValue(x string, r ir.TypeRef) []jen.Code {
 	put := func(fn, arg string) []jen.Code { return []jen.Code{line("b = %s(b, %s)", g.in(fn), rawText(arg))} }
 	if r.Ref != "" {

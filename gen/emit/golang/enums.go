@@ -16,9 +16,9 @@ func (g *gen) enums(f *jen.File) {
 		open := "Decoding refuses other values."
 		switch {
 		case t.Open:
-			open = "Other values are kept; Known tells."
+			open = "Other values are kept; Known returns false for them."
 		case t.Kept:
-			open = "The protocol allows no other values. Decoding keeps them; Known tells and Check reports them."
+			open = "The protocol allows no other values. Decoding keeps them; Known returns false for them and Check reports them."
 		}
 		comment(f, g.placed(g.typeDoc(n, t, "one of a set of values")+"\n"+open, t))
 		if t.Kind == ir.EnumStr {
@@ -43,11 +43,11 @@ func (g *gen) enums(f *jen.File) {
 		})
 		for _, v := range t.Values {
 			if t.Default == v.Wire && t.Default != "" {
-				comment(f, n+"Default is what a reader takes for an absent or unusable value.")
+				comment(f, n+"Default is the value that replaces an absent or unusable one.")
 				f.Const().Id(n + "Default").Op("=").Id(g.valueName(n, t, v))
 			}
 		}
-		comment(f, "Known reports whether the value is one that this version of the protocol defines.")
+		comment(f, "Known reports whether this version of the protocol defines the value.")
 		f.Func().Params(jen.Id("v").Id(n)).Id("Known").Params().Bool().Block(
 			jen.Switch(jen.Id("v")).Block(
 				jen.CaseFunc(func(c *jen.Group) {

@@ -35,11 +35,11 @@ func (g *gen) typeOf(r ir.TypeRef) *jen.Statement {
 	return rawMessage()
 }
 
-// How a member shows whether it is present.
+// A shape is how a member shows whether it is present.
 type shape uint8
 
 const (
-	plain   shape = iota // always there, or the zero value means absent
+	plain   shape = iota // always present, or the zero value means absent
 	nilable              // nil means absent
 	pointer              // pointer to a struct, nil means absent
 	opt                  // Opt
@@ -82,8 +82,7 @@ func FieldType(s *ir.Spec, f *ir.Field) string {
 	return g.fieldType(f).GoString()
 }
 
-// isNilable reports whether nil is a value of the Go type that can stand for
-// absence.
+// isNilable reports whether nil is a value of the Go type that can mean absent.
 func (g *gen) isNilable(r ir.TypeRef) bool {
 	if r.Ref != "" {
 		return g.isInterface(r.Ref)

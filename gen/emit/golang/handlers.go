@@ -15,8 +15,8 @@ func (g *gen) handlers(f *jen.File) {
 		g.claims.claim(name, name)
 		g.claims.claim(un, un)
 		calls := g.calls(side)
-		comment(f, name+" is what "+articled[side]+" does. Embed "+un+" to implement a part of it: a method that a later version adds then does not break the build. Methods are called concurrently; the context ends when the caller withdraws the request or the connection ends. Params belong to the handler."+"\n"+
-			"An *Error that a method returns, wrapped or not, reaches the peer as it is; any other error as an internal error with its message.")
+		comment(f, name+" handles the messages to "+articled[side]+". Embed "+un+" to implement only some of the methods; a method that a later version adds then does not break the build. Methods are called concurrently. The context ends when the caller withdraws the request or the connection ends. Params belong to the handler."+"\n"+
+			"An *Error that a method returns, wrapped or not, reaches the peer as it is. Any other error reaches it as an internal error with its message.")
 		f.Type().Id(name).InterfaceFunc(func(b *jen.Group) {
 			for _, c := range calls {
 				params, results := c.signature(true)

@@ -7,10 +7,10 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// line is a piece of Go written as text; statements of codecs read better so
-// than as nested builders. Arguments that are jen.Code keep their imports, all
-// others are formatted by fmt. Text that comes from a schema must go through
-// %q, or be an identifier made by goName.
+// line is a piece of Go written as text, which reads better in codecs than nested
+// builders. Arguments that are jen.Code keep their imports, all others are
+// formatted by fmt. Text from a schema must go through %q, or be an identifier
+// made by goName.
 func line(format string, args ...any) *jen.Statement {
 	var code []jen.Code
 	for i, a := range args {
@@ -31,7 +31,7 @@ func line(format string, args ...any) *jen.Statement {
 	return s
 }
 
-// hole stands for code in formatted text. %q never writes a NUL.
+// hole is the placeholder for code in formatted text. %q never writes a NUL.
 const hole = "\x00"
 
 // block is a line that opens a block, with what is in it.

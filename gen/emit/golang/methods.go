@@ -84,8 +84,8 @@ func (g *gen) canBeEmpty(def string) bool {
 	return true
 }
 
-// callName is the Go name of a handler or caller method: what the params are
-// called, unless another name was chosen.
+// callName is the Go name of a handler or caller method: the name of its params,
+// unless another name was chosen.
 func (g *gen) callName(wire, def string) string {
 	if n, ok := g.Calls[wire]; ok {
 		return n
@@ -93,7 +93,7 @@ func (g *gen) callName(wire, def string) string {
 	return goName(strings.TrimSuffix(strings.TrimSuffix(def, "Request"), "Notification"))
 }
 
-// callDoc is the comment of a method of a handler or caller.
+// doc is the comment of a method of a handler or caller.
 func (c call) doc(verb string) string {
 	doc := c.fn + " " + verb + " " + c.m.Wire
 	if c.m.Doc != "" {
@@ -107,7 +107,7 @@ func (c call) doc(verb string) string {
 	return doc
 }
 
-// signature is params and results of a handler or caller method.
+// signature returns the params and results of a handler or caller method.
 func (c call) signature(withName bool) (params, results *jen.Statement) {
 	ctx, p := jen.Qual("context", "Context"), jen.Op("*").Id(c.params)
 	if withName {

@@ -12,7 +12,7 @@ var initialisms = map[string]string{
 }
 
 // goName turns a wire or schema name into an exported Go name. The result is
-// empty when nothing of the name is left.
+// empty if no character of the name can be used.
 func goName(s string) string {
 	var b strings.Builder
 	for _, w := range words(s) {
@@ -60,7 +60,7 @@ func words(s string) []string {
 	return out
 }
 
-// used are the names that the types of parameters are written with.
+// used holds the names in the types of parameters.
 var used = map[string]bool{
 	"acp": true, "any": true, "bool": true, "error": true, "float64": true, "int32": true, "int64": true, "jx": true,
 	"json": true, "string": true, "uint16": true, "uint32": true, "uint64": true,
@@ -83,7 +83,7 @@ func paramName(s string) string {
 	return strings.Replace(n, "type_", "kind", 1)
 }
 
-// methodNames are the methods that structs have; a field cannot be called so.
+// methodNames are the methods that structs have; a field cannot share their names.
 var methodNames = map[string]bool{
 	"AppendJSON": true, "Bytes": true, "LogValue": true,
 	"MarshalJSON": true, "String": true, "UnmarshalJSON": true,

@@ -15,7 +15,7 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// Package is what one Go package is made of.
+// Package describes one Go package to generate.
 type Package struct {
 	Edition string   // name of the schema, for tests
 	Dir     string   // from the root of the module, also names the package
@@ -70,8 +70,8 @@ func (p Package) Files() ([]emit.Output, error) {
 	return out, g.err()
 }
 
-// spaced puts an empty line between declarations, which jennifer does only where
-// there is a comment. No literal spans lines, so only code can match.
+// spaced puts an empty line between declarations, which jennifer does only before
+// comments. No literal spans lines, so only code can match.
 func spaced(src []byte) []byte {
 	for _, next := range []string{"func ", "type ", "var ", "const "} {
 		src = bytes.ReplaceAll(src, []byte("\n}\n"+next), []byte("\n}\n\n"+next))

@@ -76,8 +76,8 @@ func eachRef(t *ir.Type, f func(def string)) {
 // mostNamed is how many methods a comment names.
 const mostNamed = 4
 
-// placed adds to a comment where a definition travels, and the page of the
-// specification.
+// placed adds to a comment the methods that a definition is part of, and the page
+// of the specification.
 func (g *gen) placed(doc string, t *ir.Type) string {
 	if use := g.usage(t); use != "" {
 		return doc + "\n\n" + use
@@ -134,12 +134,12 @@ func list(names []string) string {
 	return names[0]
 }
 
-// a is a name behind its article.
+// a is a name with its article.
 func a(name string) string {
 	if name == "" {
 		return name
 	}
-	said := name[:1] // the letter that it begins with, as it is spoken
+	said := name[:1] // its first letter, as it is spoken
 	if len(name) > 1 && name[1] >= 'A' && name[1] <= 'Z' && strings.Contains("FHLMNRSX", said) {
 		said = "E" // an abbreviation
 	}

@@ -9,9 +9,9 @@ type arm struct {
 	v     *ir.Variant
 	name  string   // the Go type, or the sealed interface when the payload is one
 	own   bool     // the type is made for this arm
-	alias string   // the type is defined as another one, which it shares the codec of
+	alias string   // the type is defined as this one, and shares its codec
 	iface bool     // name is a sealed interface
-	types []string // concrete types that can stand in this arm
+	types []string // concrete types that this arm can hold
 	value bool     // a named string, number, boolean, list or raw value, not a pointer
 	tag   string   // value of the tag, empty when there is none
 }
@@ -51,11 +51,11 @@ func (g *gen) plan() {
 // goType is the Go name of a definition.
 func (g *gen) goType(def string) string { return g.Names.name(def, goName(def)) }
 
-// refType is the Go name of what a definition stands for.
+// refType is the Go name of a definition with aliases resolved.
 func (g *gen) refType(def string) string { return g.goType(g.Spec.Resolve(def).Name) }
 
 // unionName is the sealed interface of a union: the type itself or, where
-// members stand next to the variants, the type of the field Variant.
+// members are declared next to the variants, the type of the field Variant.
 func (g *gen) unionName(t *ir.Type) string {
 	if len(t.Fields) > 0 {
 		return g.Names.name(t.Name+"/", g.goType(t.Name)+"Variant")
@@ -123,7 +123,7 @@ func trimVariant(s string) string {
 	return s
 }
 
-// variants lists the alternatives that have a Go type, but for the open branch.
+// variants lists the alternatives that have a Go type, without the open branch.
 func variants(u *ir.Union) []*ir.Variant {
 	all := append([]*ir.Variant(nil), u.Variants...)
 	if u.Default != nil {
@@ -179,7 +179,7 @@ func (g *gen) mark(union string) {
 		}
 		for _, t := range a.types {
 			if seen[t] {
-				g.claims.errs = append(g.claims.errs, union+": "+t+" stands for two variants, encoding could not tell them apart")
+				g.claims.errs = append(g.claims.errs, union+": "+t+" stands for two variants, which encoding could not distinguish")
 			}
 			seen[t] = true
 			g.marks[t] = append(g.marks[t], union)

@@ -10,13 +10,14 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// printers emits String and LogValue for messages and for what can hold a
-// secret. They print JSON without secrets and cut what is long. Both have value receivers, so that a struct prints the same way
-// inside another one, and in a list. A struct with a secret member of its own
-// also gets Format, because fmt does not call String for %#v and %d.
+// printers emits String and LogValue for messages and for types that can hold a
+// secret. They print JSON without secrets and cut long values. Both have value
+// receivers, so that a struct prints the same way inside another one and in a
+// list. A struct with a secret member of its own also gets Format, because fmt
+// does not call String for %#v and %d.
 func (g *gen) printers(f *jen.File) {
 	secrets := g.secretPositions()
-	comment(f, "secrets are the positions that are never printed.")
+	comment(f, "secrets lists the positions that are never printed.")
 	f.Var().Id("secrets").Op("=").Index().Add(g.in("Secret")).ValuesFunc(func(b *jen.Group) {
 		for _, s := range secrets {
 			b.Values(jen.Lit(s[0]), jen.Lit(s[1]))
@@ -46,7 +47,7 @@ func (g *gen) printers(f *jen.File) {
 }
 
 // printer emits the methods of one type, given its JSON and the secret members
-// of that.
+// in it.
 func (g *gen) printer(f *jen.File, name string, text jen.Code, hidden []string) {
 	args := []jen.Code{jen.Lit(name), text, jen.Id("secrets")}
 	for _, m := range hidden {
@@ -56,23 +57,23 @@ func (g *gen) printer(f *jen.File, name string, text jen.Code, hidden []string) 
 		comment(f, doc)
 		return f.Func().Params(jen.Id("v").Id(name)).Id(strings.Fields(doc)[0])
 	}
-	method("String returns v as text for people: no secrets, and long values cut.").
+	method("String returns v as text for people, without secrets and with long values cut.").
 		Params().String().Block(jen.Return(g.in("Print").Call(args...)))
 	method("LogValue implements slog.LogValuer with String.").
 		Params().Qual("log/slog", "Value").Block(
 		jen.Return(jen.Qual("log/slog", "StringValue").Call(jen.Id("v").Dot("String").Call())))
 	if len(hidden) > 0 {
-		method("Format implements fmt.Formatter with String, whatever the verb.").
+		method("Format implements fmt.Formatter with String, for every verb.").
 			Params(jen.Id("s").Qual("fmt", "State"), jen.Id("_").Rune()).Block(
 			jen.Qual("io", "WriteString").Call(jen.Id("s"), jen.Id("v").Dot("String").Call()))
 	}
 }
 
-// secretMembers lists the secret members that can stand in the object that s
-// is. A variant that this version does not know may have those of all others.
+// secretMembers lists the secret members that the object of s can have. A variant
+// that this version does not know may have those of all others.
 func (g *gen) secretMembers(s structType) []string { return secretsOf(g.allFields(s)) }
 
-// allFields lists the members that can stand in the object that s is.
+// allFields lists the members that the object of s can have.
 func (g *gen) allFields(s structType) []*ir.Field {
 	fields := append([]*ir.Field(nil), s.fields...)
 	if s.union != nil {
@@ -89,8 +90,8 @@ func (g *gen) allFields(s structType) []*ir.Field {
 	return fields
 }
 
-// holdsSecret reports whether one of the members is secret, or what it is made
-// of, at any depth.
+// holdsSecret reports whether one of the members is secret or contains a secret,
+// at any depth.
 func (g *gen) holdsSecret(fields []*ir.Field, seen map[string]bool) bool {
 	for _, m := range fields {
 		if m.Secret {
@@ -146,8 +147,8 @@ func (g *gen) objectFields(def string) []*ir.Field {
 	return out
 }
 
-// secretPositions lists pairs of a member that holds objects, and the secret
-// member of those.
+// secretPositions lists pairs of a member that holds objects and a secret member
+// of those objects.
 func (g *gen) secretPositions() [][2]string {
 	found := map[[2]string]bool{}
 	look := func(fields []*ir.Field) {

@@ -8,11 +8,11 @@ import (
 
 var sideConst = map[string]string{"agent": "SideAgent", "client": "SideClient", "proxy": "SideProxy", "protocol": "SideBoth"}
 
-// protocol emits the Protocol value: the method table and the decoders, as
+// protocol emits the Protocol value: the method table and the decoders. They are
 // switches, so that nothing is built when a program starts.
 func (g *gen) protocol(f *jen.File) {
 	g.claims.claim(g.Const, "the protocol value")
-	comment(f, g.Const+" is this package as data: its methods, and decoders for the params and results of each.")
+	comment(f, g.Const+" describes this package as data: its methods, and the decoders for the params and results of each.")
 	f.Var().Id(g.Const).Add(g.hand("Protocol")).Op("=").Id("protocol").Values()
 	if g.Spec.ByName["ProtocolVersion"] != nil {
 		g.claims.claim("ProtocolVersionNumber", "the number of the version")

@@ -13,8 +13,7 @@ import (
 
 var schemas = flag.Int("schemas", 150, "how many random schemas to generate from")
 
-// Any schema gives Go that compiles, or an error that names the place; never
-// Go that does not compile.
+// Every schema gives either Go that compiles or an error that names the place.
 func TestRandomSchemasCompileOrAreRefused(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 5))

@@ -84,8 +84,8 @@ func TestEachShapeBecomesThisGo(t *testing.T) {
 	}
 }
 
-// essence joins the files that depend on the shape of types, or for methods
-// those that depend on methods, without the lines that all files have.
+// essence joins the files that depend on the shape of types or, for methods, on
+// methods. It leaves out the lines that all files have.
 func essence(name string, out []emit.Output) []byte {
 	show := []string{"types_gen.go", "enums_gen.go", "unions_gen.go", "codec_gen.go", "unioncodec_gen.go", "check_gen.go"}
 	if name == "method" {
@@ -129,7 +129,7 @@ var exports = sync.OnceValues(func() (map[string]string, error) {
 	return files, nil
 })
 
-// typeCheck compiles generated files, but for tests, without writing them.
+// typeCheck compiles generated files, except tests, without writing them.
 func typeCheck(out []emit.Output) error {
 	compiled, err := exports()
 	if err != nil {
@@ -198,7 +198,7 @@ func (w hostileWords) Value(string, string) string    { return w.text }
 func (w hostileWords) Variant(string, string) string  { return w.text }
 func (w hostileWords) Method(string) (string, string) { return w.text, w.text }
 
-// Whatever stands in a schema or in the words stays in its literal or comment.
+// Any text of a schema or of the words stays in its literal or comment.
 func TestSchemaTextNeverBecomesCode(t *testing.T) {
 	t.Parallel()
 	for _, hostile := range []string{

@@ -8,8 +8,8 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// tests emits the test file of the package: each definition by name, for tests
-// that are the same in all packages.
+// tests emits the test file of the package. It passes each definition, by name,
+// to tests that all packages share.
 func (g *gen) tests(f *jen.File) {
 	kit := func(name string) *jen.Statement { return jen.Qual(g.shared()+"/internal/acptest", name) }
 	f.Func().Id("TestPackage").Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(
@@ -71,8 +71,8 @@ func (g *gen) testCodec(t *ir.Type, kit func(string) *jen.Statement) jen.Code {
 	return kit("Of").Types(jen.Id(n)).Call()
 }
 
-// asMember is a function that makes a value the member of a struct, which holds
-// the rules for it.
+// asMember is a function that makes a value the member of a struct, because the
+// rules for it are in the struct tag.
 func (g *gen) asMember(n string, t *ir.Type) jen.Code {
 	tag := ""
 	if check := g.checkTag(&ir.Field{Type: ir.TypeRef{Ref: t.Name}}); check != "" {

@@ -74,7 +74,7 @@ func (g *gen) structDecl(f *jen.File, s structType) {
 		}
 		switch {
 		case s.union != nil:
-			comment(b, "Variant is what follows from "+selector(s.union)+", and the rest of the object. It must not be nil.")
+			comment(b, "Variant holds the rest of the object, as selected by "+selector(s.union)+". It must not be nil.")
 			b.Id("Variant").Id(s.variants)
 		case s.other != "":
 			comment(b, "Raw holds the other members of the object, as received.")
@@ -107,11 +107,11 @@ func selector(u *ir.Union) string {
 	for _, v := range u.Variants {
 		keys = append(keys, quoteDoc(strings.Join(v.Keys, ", ")))
 	}
-	return "which members are there (" + strings.Join(keys, " or ") + ")"
+	return "the members that are present (" + strings.Join(keys, " or ") + ")"
 }
 
-// sessionMethod emits the accessor by which a connection learns what session
-// params are about. It is a method, so no field may be called so.
+// sessionMethod emits the accessor by which a connection learns the session of
+// params. It is a method, so no field may have its name.
 func (g *gen) sessionMethod(f *jen.File, s structType) {
 	x := "v." + fieldName(s.session.Wire)
 	switch g.shapeOf(s.session) {
@@ -123,7 +123,7 @@ func (g *gen) sessionMethod(f *jen.File, s structType) {
 }
 
 // bytesMethod emits the accessor of a base64 member. The member itself stays a
-// string, so that a bad one neither fails nor is lost.
+// string, so that a bad value neither fails the message nor is lost.
 func (g *gen) bytesMethod(f *jen.File, n string, m *ir.Field) {
 	x := "v." + fieldName(m.Wire)
 	switch g.shapeOf(m) {

@@ -30,7 +30,7 @@ func (g *gen) unionCodec(f *jen.File) {
 			return
 		}
 		g.claims.claim("Decode"+n, n+"/decode")
-		comment(f, "Decode"+n+" decodes "+a(n)+" from JSON text. Pointer finds the place of an error.")
+		comment(f, "Decode"+n+" decodes "+a(n)+" from JSON text. Use Pointer to find the place of an error.")
 		f.Func().Id("Decode"+n).Params(bytesParam()).Params(jen.Id(n), jen.Error()).Block(
 			line("var d %s", g.in("Dec")), line("d.Reset(b)"), line("v := decode%s(&d, nil)", n), line("d.End()"),
 			block(line("if err := d.Err(); err != nil"), line("return nil, err")),
@@ -38,8 +38,8 @@ func (g *gen) unionCodec(f *jen.File) {
 	})
 }
 
-// decodeTagged emits the decoder of a tagged union: find the tag, then let the
-// variant read the whole object.
+// decodeTagged emits the decoder of a tagged union: it finds the tag, then the
+// variant reads the whole object.
 func (g *gen) decodeTagged(f *jen.File, n string, u *ir.Union) {
 	needed := u.Default == nil && u.Absent == nil
 	var body, cases []jen.Code
@@ -82,7 +82,7 @@ func (g *gen) decodeTagged(f *jen.File, n string, u *ir.Union) {
 	f.Func().Id("decode"+n).Params(g.dec(), g.outer()).Id(n).Block(body...)
 }
 
-// decodeArm emits what decodes one variant of a union and returns it.
+// decodeArm emits the code that decodes one variant of a union and returns it.
 func (g *gen) decodeArm(union string, a arm, outer string) []jen.Code {
 	switch {
 	case a.iface:
@@ -97,8 +97,8 @@ func (g *gen) decodeArm(union string, a arm, outer string) []jen.Code {
 }
 
 // decodeByKeys emits the decoder of a union whose variants differ in their
-// required members. The first that has all of them is it; where exactly one
-// may fit, having those of another one as well is an error.
+// required members. It chooses the first variant whose members are all present.
+// Where exactly one may fit, the members of another one are an error.
 func (g *gen) decodeByKeys(f *jen.File, n string, u *ir.Union) {
 	var body []jen.Code
 	var want []string
@@ -114,7 +114,7 @@ func (g *gen) decodeByKeys(f *jen.File, n string, u *ir.Union) {
 		body = append(body, block(line("if d.HasKeys(%s)", quoted(a.v.Keys)), decode...))
 		want = append(want, strings.Join(a.v.Keys, " and "))
 	}
-	if len(g.arms[n]) == 1 { // nothing to choose: let the variant say what is wrong
+	if len(g.arms[n]) == 1 { // there is no choice: the variant reports what is wrong
 		body = g.decodeArm(n, g.arms[n][0], "outer")
 	} else {
 		body = append(body, line("d.NoVariant(d.Mark(), %q, %q)", n, "a member "+strings.Join(want, ", or ")), line("return nil"))
@@ -134,7 +134,7 @@ func (g *gen) appendTag(tag, value string) []jen.Code {
 }
 
 // encodeUnion emits the function that names the variant, and the encoders that
-// write that name.
+// write the name.
 func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	tagged := g.unionTag(f, n, u)
 	write := func(tag string) jen.Code {
@@ -148,7 +148,7 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 			do = append(do, jen.Switch(line("v.Tag")).Block(
 				jen.Case(rawText(quoted(tags))).Block(line("return %s(b, %s)", g.in("AppendFault"), rawText(why)))))
 		}
-		if !g.allTagged(n) { // an empty tag is not the same as none
+		if !g.allTagged(n) { // an empty tag differs from a missing one
 			do = append(do, write("v.Tag"), line("return v.appendMembers(b)"))
 		}
 		if do != nil {
@@ -174,8 +174,8 @@ func (g *gen) encodeUnion(f *jen.File, n string, u *ir.Union, top bool) {
 	}
 }
 
-// unionTag emits XTag, which says what variant a value is; it reports whether
-// the union has tags.
+// unionTag emits XTag, which names the variant of a value. It reports whether the
+// union has tags.
 func (g *gen) unionTag(f *jen.File, n string, u *ir.Union) bool {
 	var cases []jen.Code
 	uses := ""
@@ -197,7 +197,7 @@ func (g *gen) unionTag(f *jen.File, n string, u *ir.Union) bool {
 		return false
 	}
 	g.claims.claim(n+"Tag", n+"/tag")
-	comment(f, n+"Tag returns the "+u.Tag+" of v, which tells its variant, and \"\" when there is none.")
+	comment(f, n+"Tag returns the "+u.Tag+" of v, which names its variant, or \"\" if it has none.")
 	f.Func().Id(n+"Tag").Params(jen.Id("v").Id(n)).String().Block(
 		jen.Switch(line("%sv.(type)", uses)).Block(cases...), line(`return ""`))
 	return true
@@ -208,12 +208,12 @@ func (g *gen) allTagged(union string) bool {
 	return !slices.ContainsFunc(g.arms[union], func(a arm) bool { return a.tag == "" })
 }
 
-// appendNoVariant emits what stands for a union that is nil.
+// appendNoVariant emits the encoding of a nil union.
 func (g *gen) appendNoVariant(union string) jen.Code {
 	return line("return %s(b, %q)", g.in("AppendFault"), union+" is nil: no variant is set")
 }
 
-// tags are the values of the tag that the variants of a union have.
+// tags lists the tags of the variants of a union.
 func (g *gen) tags(union string) []string {
 	var tags []string
 	for _, a := range g.arms[union] {

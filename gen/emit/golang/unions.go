@@ -45,7 +45,7 @@ func (g *gen) unions(f *jen.File) {
 			}
 			comment(f, g.placed(doc, t))
 			if a.value {
-				if g.jsonType(*a.v.Type) == "" { // a raw message is no receiver
+				if g.jsonType(*a.v.Type) == "" { // a raw message cannot be a receiver
 					f.Type().Id(a.name).Struct(jen.Id("Raw").Add(rawMessage()))
 				} else {
 					f.Type().Id(a.name).Add(g.typeOf(*a.v.Type))
@@ -91,7 +91,7 @@ func (g *gen) unionDoc(t *ir.Type, n string, u *ir.Union) string {
 	if n == g.goType(t.Name) {
 		doc = g.typeDoc(n, t, "a choice of variants")
 	} else {
-		doc = n + " is what makes the variants of " + g.goType(t.Name) + " differ."
+		doc = n + " is the part in which the variants of " + g.goType(t.Name) + " differ."
 	}
 	doc += "\n\nIt is one of:"
 	for _, a := range g.arms[n] {
@@ -101,7 +101,7 @@ func (g *gen) unionDoc(t *ir.Type, n string, u *ir.Union) string {
 		}
 	}
 	if g.hasOther(u) {
-		doc += "\n" + listItem + "*" + g.otherName(n) + ", which keeps what this version does not know"
+		doc += "\n" + listItem + "*" + g.otherName(n) + ", which keeps variants that this version does not know"
 	}
 	return g.placed(doc, t)
 }
@@ -113,8 +113,8 @@ func star(a arm) string {
 	return "*"
 }
 
-// constructors emits a New function for each type with required members: the
-// compiler then asks for what the protocol asks for.
+// constructors emits a New function for each type with required members, so that
+// the compiler demands them.
 func (g *gen) constructors(f *jen.File) {
 	g.structs(func(s structType) {
 		if s.other == "" && !s.any {

@@ -9,7 +9,7 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// placeholder stands in an answer's template for the value that was given.
+// placeholder marks the place of the given value in an answer's template.
 const placeholder = "$"
 
 // templates lists the templates of an answer by the kind of value they serve.
@@ -23,8 +23,7 @@ func (a *Answer) templates() map[string]json.RawMessage {
 	return list
 }
 
-// checkAnswer reports where the templates do not make the response that the
-// schema wants.
+// checkAnswer reports templates that do not make the response of the schema.
 func checkAnswer(s *ir.Spec, response string, a *Answer) []error {
 	var errs []error
 	list := a.templates()

@@ -10,13 +10,13 @@ import (
 )
 
 // The data of an event has parts: what every event has, what its source adds,
-// the wire object, and flat copies for those who want no nesting.
+// the wire object, and flat copies of its members.
 
 // eventBase is what the data of every event holds.
 var eventBase = []luaMember{
 	{name: "agent", typ: "string", doc: "The agent that the event is about."},
 	{name: "alias_of", typ: "string", optional: true, doc: "The event's own name, when it fires under another one."},
-	{name: "truncated", typ: "hermes.Truncated", optional: true, doc: "What was left out because there was more than Neovim can take at a time."},
+	{name: "truncated", typ: "hermes.Truncated", optional: true, doc: "What was left out, because Neovim cannot take that much at a time."},
 }
 
 // sessionBase is what the data of the events of a session also holds.
@@ -30,7 +30,7 @@ var sessionBase = []luaMember{
 // sourceBase is what a source adds.
 var sourceBase = map[Source][]luaMember{
 	FromUpdate: {
-		{name: "cleared", typ: "string[]", optional: true, doc: "Members of the update that are null, which means that they no longer have a value."},
+		{name: "cleared", typ: "string[]", optional: true, doc: "Members of the update that are null and therefore no longer have a value."},
 	},
 	FromPrompt: {
 		{name: "source", typ: `"client"`, doc: "Distinguishes these events from those of repeated messages."},
@@ -42,21 +42,22 @@ var sourceBase = map[Source][]luaMember{
 		{name: "default", typ: "fun(): boolean", doc: "Lets Hermes answer as if nothing listened; returns false when it is too late."},
 	},
 	FromReply: {
-		{name: "opId", typ: "string", optional: true, doc: "The id that the call which asked for this returned."},
+		{name: "opId", typ: "string", optional: true, doc: "The id returned by the call that asked for this."},
 	},
 }
 
-// sourceClass is the class of what the data of a source's events has in common.
+// sourceClass is the class of the members that the events of a source share.
 func sourceClass(s Source) string {
 	return "hermes." + strings.ToUpper(string(s[:1])) + string(s[1:]) + "Data"
 }
 
-// ofSession tells whether an event belongs to a session and its order.
+// ofSession reports whether an event belongs to a session and its order.
 func (e Event) ofSession() bool {
 	return e.Session || e.Source == FromUpdate || e.Source == FromPrompt
 }
 
-// parents are the classes of what an event's data has in common with others.
+// parents lists the classes of the members that an event's data shares with
+// others.
 func (e Event) parents() string {
 	var list []string
 	if e.ofSession() {
@@ -140,8 +141,8 @@ func (c *cats) flatContent() {
 	c.linef("---@alias hermes.FlatContent %sContentBlock|hermes.FlatDiff|hermes.FlatTerminal", acpSpace)
 }
 
-// data lists what an event's data holds besides what it has in common with
-// others, which wins over wire members of the same name.
+// data lists the members of an event's data other than those of its parents. The
+// parents' members win over wire members of the same name.
 func (c *cats) data(e Event) []luaMember {
 	base := e.base()
 	list := slices.DeleteFunc(c.ownData(e), func(m luaMember) bool {

@@ -44,8 +44,8 @@ func goEvents(events []Event) ([]byte, error) {
 	nameFunc(f, "updateEvent", "update", "content", of(events, FromUpdate), func(e Event) string { return e.Variant })
 	f.Comment("promptEvent is the event of one content block of an outgoing prompt, by its type.")
 	nameFunc(f, "promptEvent", "block", "", of(events, FromPrompt), func(e Event) string { return e.Variant })
-	f.Comment("requestEvent is the event of a request of the agent; mode separates the kinds of")
-	f.Comment("elicitation apart.")
+	f.Comment("requestEvent is the event of a request of the agent; mode distinguishes the kinds")
+	f.Comment("of elicitation.")
 	nameFunc(f, "requestEvent", "method", "mode", of(events, FromRequest), func(e Event) string { return e.Method })
 	f.Comment("notificationEvent is the event of a notification of the agent other than")
 	f.Comment("session/update, which has updateEvent.")
@@ -77,8 +77,8 @@ func goEvents(events []Event) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// nameFunc writes a function from one or two strings to the name of an event.
-// The row for what the schema does not list is what it returns at last.
+// nameFunc writes a function from one or two strings to the name of an event. For
+// strings that the schema does not list, it returns the event of the row "*".
 func nameFunc(f *jen.File, name, first, second string, events []Event, key func(Event) string) {
 	split := map[string][]Event{}
 	var keys []string

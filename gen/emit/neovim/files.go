@@ -1,6 +1,6 @@
-// Package neovim writes all that the Neovim side has from the schema: the event
-// table of the host and of Lua, types, the Lua API, help and documentation.
-// What an event is called comes from schema/overlay/events.json.
+// Package neovim writes everything that the Neovim side has from the schema: the
+// event table of the host and of Lua, types, the Lua API, help and documentation.
+// The names of the events come from schema/overlay/events.json.
 package neovim
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// Files writes them. The rows must fit the schema, both ways.
+// Files writes them. Every row must match the schema, and every message a row.
 func Files(s *ir.Spec, rows EventRows) ([]emit.Output, error) {
 	events, err := table(s, &rows)
 	if err != nil {

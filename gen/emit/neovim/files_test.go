@@ -16,7 +16,7 @@ import (
 
 const root = "../../.."
 
-// load reads the stable schema once: nothing changes it.
+// load reads the stable schema once; no test changes it.
 var load = sync.OnceValues(func() (*ir.Spec, error) {
 	d, err := schema.Load(schema.V1)
 	if err != nil {
@@ -33,7 +33,7 @@ var load = sync.OnceValues(func() (*ir.Spec, error) {
 	return ir.Lower(d, ir.Overlay{Patches: patches.Of(schema.V1), Words: docs.For(schema.V1)})
 })
 
-// v1 is the stable schema with its words and rows of its own to change.
+// v1 is the stable schema with its words, and a copy of the rows to change.
 func v1(t *testing.T) (*ir.Spec, EventRows) {
 	t.Helper()
 	s, err := load()

@@ -11,7 +11,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// explain gives everything a word, made of its name.
+// explain gives everything words, made from its name.
 func explain(s *ir.Spec) {
 	members := func(owner string, list []*ir.Field) {
 		for _, f := range list {

@@ -7,8 +7,8 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// members lists the members of a definition: its own, then those of every
-// variant it may be.
+// members lists the members of a definition: its own, then those of all its
+// variants.
 func members(s *ir.Spec, def string) []*ir.Field {
 	t := s.ByName[def]
 	if t == nil {
@@ -54,7 +54,7 @@ func member(s *ir.Spec, def, wire string) *ir.Field {
 	return nil
 }
 
-// unionOf is the union that a definition is, nil when it is none.
+// unionOf is the union of a definition, nil if it is not a union.
 func unionOf(s *ir.Spec, def string) *ir.Union {
 	if t := s.ByName[def]; t != nil {
 		return t.Union

@@ -90,7 +90,7 @@ func luaAPI(s *ir.Spec, events []Event) ([]emit.Output, error) {
 			c.linef("---@param params%s %s", c.mayBeNil(call.params), acpSpace+call.params)
 			c.line("---@param opts? hermes.Opts")
 			if call.op == "request" {
-				c.line("---@return string id of the operation, as in the event of its end")
+				c.line("---@return string id of the operation, which the event of its end repeats")
 			}
 			c.linef("function M.%s(params, opts)", luaName(m.Wire))
 			c.linef(`  params, opts = checked(%s, params, opts)`, luaString(luaName(m.Wire)))
@@ -118,7 +118,7 @@ func luaAPI(s *ir.Spec, events []Event) ([]emit.Output, error) {
 	return []emit.Output{{Path: "lua/hermes/api_gen.lua", Data: []byte(c.b.String())}}, nil
 }
 
-// mayBeNil marks parameters that may be left out because none is required.
+// mayBeNil marks params that may be left out because no member is required.
 func (c *cats) mayBeNil(def string) string {
 	if slices.ContainsFunc(c.object(def), func(m luaMember) bool { return !m.optional }) {
 		return ""

@@ -7,7 +7,7 @@ import (
 	"github.com/hermes-nvim/hermes/gen/ir"
 )
 
-// markdown writes the event table for those who read the repository.
+// markdown writes the event table for readers of the repository.
 func markdown(s *ir.Spec, events []Event) ([]emit.Output, error) {
 	c := &cats{spec: s}
 	c.line("<!-- " + eventsHeader + " -->")

@@ -10,8 +10,8 @@ import (
 	"github.com/hermes-nvim/hermes/test/editors"
 )
 
-// TestNeovimTakesTheFiles writes what is generated into an empty plugin and
-// loads it there.
+// TestNeovimTakesTheFiles writes the generated files into an empty plugin and
+// loads it.
 func TestNeovimTakesTheFiles(t *testing.T) {
 	t.Parallel()
 	script, err := filepath.Abs("testdata/take.lua")

@@ -2,8 +2,8 @@ package neovim
 
 import "encoding/json"
 
-// EventRows is schema/overlay/events.json: what every message and every local
-// occurrence is called as an autocommand.
+// EventRows is schema/overlay/events.json: the autocommand name of every message
+// and of every local event.
 type EventRows struct {
 	Requests      map[string]*EventRow `json:"requests"`      // by method the agent calls; "*" is any other
 	Notifications map[string]*EventRow `json:"notifications"` // by method, session/update excepted; "*" is any other
@@ -28,12 +28,12 @@ type EventRow struct {
 	Answer *Answer             `json:"answer"` // requests only
 	Flat   map[string]FlatPath `json:"flat"`   // keys of the data that are not wire names
 	Params []string            `json:"params"` // members of the request that a reply event repeats
-	Data   []DataMember        `json:"data"`   // what the data holds that no schema describes
+	Data   []DataMember        `json:"data"`   // members of the data that are not in the schema
 }
 
 // FlatPath is where the value of a flat key comes from: member Of of the
-// update, as it is, as JSON text ("json") or as a list in which content blocks
-// stand without their wrapper ("blocks").
+// update, as it is, as JSON text ("json") or as a list with content blocks out
+// of their wrapper ("blocks").
 type FlatPath struct {
 	Of string `json:"of"`
 	As string `json:"as"`
@@ -46,10 +46,10 @@ type DataMember struct {
 	Doc  string `json:"doc"`
 }
 
-// Answer turns the value that a user answers with into the result the protocol
-// wants. Each template is the wire result for one kind of value; "$" in it
-// stands for the value. A table is the wire result itself, Table filling in
-// what it lacks.
+// Answer turns the value that a user answers with into the result that the
+// protocol requires. Each template is the wire result for one kind of value; "$"
+// in it marks the place of the value. A table is the wire result itself; Table
+// fills in missing members.
 type Answer struct {
 	Takes   string          `json:"takes"`
 	Done    json.RawMessage `json:"done"`  // nil and true

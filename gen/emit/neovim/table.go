@@ -12,7 +12,7 @@ import (
 // updateMethod is the one notification whose variants are events of their own.
 const updateMethod = "session/update"
 
-// unknown is the key of the row for what the schema does not list.
+// unknown is the key of the row for everything the schema does not list.
 const unknown = "*"
 
 // Source says what causes an event.
@@ -41,9 +41,9 @@ type Event struct {
 	Payload string // definition of the wire object
 }
 
-// table joins the rows with the schema, both ways: whatever v1 traffic
-// can bring has a row, and every row has its place. The order is that of the
-// sources, within one that of the schema.
+// table joins the rows with the schema, both ways: everything in v1 traffic has a
+// row, and every row has its place. Events are in the order of the sources, and
+// within a source in the order of the schema.
 func table(s *ir.Spec, rows *EventRows) ([]Event, error) {
 	t := &joiner{spec: s}
 	t.traffic(rows)
@@ -77,7 +77,7 @@ func (t *joiner) fail(at, format string, args ...any) {
 	t.errs = append(t.errs, at+": "+fmt.Sprintf(format, args...))
 }
 
-// section hands out the rows of one section and reports those nobody took.
+// section hands out the rows of one section and reports the unused ones.
 type section struct {
 	t    *joiner
 	name string
@@ -99,7 +99,7 @@ func (s *section) take(key, what string) *EventRow {
 	return r
 }
 
-// skeleton is a row to paste, of which the texts must be filled in.
+// skeleton is a row to paste. Its texts must be filled in.
 func (s *section) skeleton(key string) string {
 	answer := ""
 	if s.name == "requests" {
@@ -108,7 +108,7 @@ func (s *section) skeleton(key string) string {
 	return fmt.Sprintf(`%q: {"name": %q, "when": ""%s}`, key, camel(key), answer)
 }
 
-// camel makes one word of a wire name, to begin with.
+// camel proposes an event name for a wire name.
 func camel(wire string) string {
 	var name strings.Builder
 	for _, part := range strings.FieldsFunc(wire, notLetter) {
@@ -120,7 +120,7 @@ func camel(wire string) string {
 func (s *section) done() {
 	for _, k := range slices.Sorted(maps.Keys(s.rows)) {
 		if !s.used[k] {
-			s.t.fail(s.name, "row %q is not used: the schema has nothing of that name, remove the row", k)
+			s.t.fail(s.name, "row %q is not used: the schema has nothing with that name, remove the row", k)
 		}
 	}
 }
@@ -156,7 +156,7 @@ func (t *joiner) row(at string, r *EventRow, e Event) {
 		return
 	}
 	if r.Name != "" {
-		t.fail(at, "has \"name\" and \"by\": the names belong into \"rows\"")
+		t.fail(at, "has \"name\" and \"by\": the names belong in \"rows\"")
 		return
 	}
 	u, err := taggedBy(t.spec, e.Payload, r.By)
@@ -181,7 +181,7 @@ func (t *joiner) row(at string, r *EventRow, e Event) {
 	sub.done()
 }
 
-// check refuses a row that says something the schema does not bear out.
+// check refuses a row that contradicts the schema.
 func (t *joiner) check(at string, r *EventRow, e Event) {
 	for _, k := range slices.Sorted(maps.Keys(r.Flat)) {
 		p := r.Flat[k]
@@ -306,7 +306,7 @@ func (t *joiner) unique() {
 	}
 }
 
-// place says in words what causes the event.
+// place names the cause of the event.
 func (e Event) place() string {
 	var s string
 	switch e.Source {

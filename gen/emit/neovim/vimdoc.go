@@ -94,7 +94,7 @@ func (h *help) tagged(title, tag string) {
 	h.line(title)
 }
 
-// starTag is what helptags would take for a tag.
+// starTag matches what helptags would read as a tag.
 var starTag = regexp.MustCompile(`(^|\s)\*[^*\s|]+\*(\s|$)`)
 
 // text writes a paragraph.
@@ -126,7 +126,7 @@ func (h *help) members(list []luaMember) {
 	}
 }
 
-// helpType is a LuaCATS type in words that Vim's help does not take for links.
+// helpType is a LuaCATS type in words that Vim's help does not read as links.
 func helpType(t string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(t, acpSpace, ""), "|", " or ")
 }
@@ -164,7 +164,7 @@ func (h *help) facts(e Event) {
 	}
 }
 
-// origin names what on the wire brings an event.
+// origin names the message that causes an event.
 func (e Event) origin() string {
 	var s string
 	switch e.Source {
@@ -196,7 +196,7 @@ func orOther(s string) string {
 // methods writes what can be sent to an agent and what it may send.
 func (h *help) methods(events []Event) {
 	h.rule("Methods", "hermes-methods")
-	h.text("", "Methods of the agent are functions of `require(\"hermes.api_gen\")`. Each takes the parameters of the protocol and, optionally, the {opts} that every call of Hermes takes. It returns the id of the operation. The agent calls the methods of the client; they are events here.")
+	h.text("", "Methods of the agent are functions of `require(\"hermes.api_gen\")`. Each takes the parameters of the protocol and, optionally, the {opts} that every call of Hermes takes. It returns the id of the operation. The agent calls the methods of the client, which are events in Neovim.")
 	for _, m := range h.spec.Methods {
 		if m.Handler != "agent" && m.Handler != "client" {
 			continue
@@ -223,7 +223,7 @@ func (h *help) methods(events []Event) {
 	}
 }
 
-// eventsOf lists the events that a method brings.
+// eventsOf lists the events that a method causes.
 func (h *help) eventsOf(m *ir.Method, events []Event) {
 	var links []string
 	for _, e := range events {
