@@ -11,16 +11,16 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// ErrForm is why the content of a form is not what its schema asks for.
+// ErrForm is the error of content that does not match the schema of its form.
 var ErrForm = errors.New("form not filled in as asked")
 
 // Content is what the user filled in, by field.
 type Content = map[string]acp.ElicitationContentValue
 
-// CheckForm checks what was filled into a form, field by field: type, bounds,
-// choices and patterns, and that nothing required is missing. Formats are left
-// to the agent, and so are fields of a kind that this version does not know and
-// patterns that Go does not have.
+// CheckForm checks the content of a form, field by field: types, bounds, choices
+// and patterns, and that nothing required is missing. The agent has to check
+// formats, fields of a kind that this version does not know, and patterns that Go
+// cannot compile.
 func CheckForm(form *acp.ElicitationSchema, content Content) error {
 	for _, name := range form.Required {
 		if content[name] == nil {
@@ -39,7 +39,7 @@ func CheckForm(form *acp.ElicitationSchema, content Content) error {
 	return nil
 }
 
-// checkField returns what is wrong with a value, "" when nothing is.
+// checkField says what is wrong with a value, "" if nothing is.
 func checkField(field acp.ElicitationPropertySchema, value acp.ElicitationContentValue) string {
 	if value == nil {
 		return "has no value"
@@ -49,23 +49,23 @@ func checkField(field acp.ElicitationPropertySchema, value acp.ElicitationConten
 		if v, ok := value.(acp.ElicitationContentValueString); ok {
 			return checkText(f, string(v))
 		}
-		return "is no text"
+		return "is not text"
 	case *acp.NumberPropertySchema:
 		switch v := value.(type) {
 		case acp.ElicitationContentValueNumber:
 			if x := float64(v); math.IsNaN(x) || math.IsInf(x, 0) {
-				return "is no number"
+				return "is not a number"
 			}
 			return checkBounds(float64(v), f.Minimum, f.Maximum)
 		case acp.ElicitationContentValueInteger:
 			return checkBounds(float64(v), f.Minimum, f.Maximum)
 		}
-		return "is no number"
+		return "is not a number"
 	case *acp.IntegerPropertySchema:
 		if v, ok := value.(acp.ElicitationContentValueInteger); ok {
 			return checkBounds(int64(v), f.Minimum, f.Maximum)
 		}
-		return "is no whole number"
+		return "is not a whole number"
 	case *acp.BooleanPropertySchema:
 		if _, ok := value.(acp.ElicitationContentValueBoolean); !ok {
 			return "is neither true nor false"
@@ -74,7 +74,7 @@ func checkField(field acp.ElicitationPropertySchema, value acp.ElicitationConten
 		if v, ok := value.(acp.ElicitationContentValueStringArray); ok {
 			return checkChoices(f, v)
 		}
-		return "is no list"
+		return "is not a list"
 	}
 	return ""
 }
@@ -124,7 +124,7 @@ func checkChoices(f *acp.MultiSelectPropertySchema, list []string) string {
 			known = isOption(items.AnyOf, v)
 		}
 		if !known {
-			return "has something that is not among the choices"
+			return "has a value that is not among the choices"
 		}
 		if slices.Contains(list[:i], v) {
 			return "has a choice twice"

@@ -40,14 +40,14 @@ func TestAFormIsCheckedFieldByField(t *testing.T) {
 		why   string
 	}{
 		{"name", text("éé"), ""}, {"name", text("abcd"), ""}, {"name", text("a"), "shorter than 2"}, {"name", text("abcde"), "longer than 4"},
-		{"name", text("AB"), "match"}, {"name", whole(3), "no text"}, {"name", nil, "required"},
+		{"name", text("AB"), "match"}, {"name", whole(3), "not text"}, {"name", nil, "required"},
 		{"age", whole(1), ""}, {"age", whole(9), ""}, {"age", whole(0), "below 1"}, {"age", whole(10), "above 9"}, {"age", real(2), "whole"},
 		{"size", real(0.5), ""}, {"size", whole(1), ""}, {"size", real(0.4), "below"}, {"size", real(2), "above"}, {"size", whole(2), "above"},
-		{"size", real(math.NaN()), "no number"}, {"size", real(math.Inf(1)), "no number"}, {"size", text("1"), "no number"},
+		{"size", real(math.NaN()), "not a number"}, {"size", real(math.Inf(1)), "not a number"}, {"size", text("1"), "not a number"},
 		{"ok", yes(false), ""}, {"ok", text("true"), "neither"},
 		{"plain", text("b"), ""}, {"plain", text("c"), "choices"}, {"titled", text("x"), ""}, {"titled", text("X"), "choices"},
 		{"many", list{"a", "c"}, ""}, {"many", list{}, "below 1"}, {"many", list{"a", "b", "c"}, "above 2"}, {"many", list{"d"}, "among"},
-		{"many", list{"a", "a"}, "twice"}, {"many", text("a"), "no list"}, {"some", list{"x"}, ""}, {"some", list{"y"}, "among"},
+		{"many", list{"a", "a"}, "twice"}, {"many", text("a"), "not a list"}, {"some", list{"x"}, ""}, {"some", list{"y"}, "among"},
 		{"odd", text("anything"), ""}, {"new", text("anything"), ""}, {"new", nil, "no value"}, {"other", text("x"), `no field "other"`},
 	} {
 		content := Content{"name": text("abc"), "age": whole(5)}

@@ -26,19 +26,20 @@ type Answer = acp.CreateElicitationResponseVariant
 // not be changed while it is in use.
 type Gate struct {
 	// Ask puts the question to the user. It must return when the context ends.
-	// Nil, an error, and an answer that does not fit the form, answer cancel.
+	// If it is nil, fails, or returns an answer that does not fit the form, the
+	// answer is cancel.
 	Ask func(context.Context, *Question) (Answer, error)
-	// Complete is told once when the user is done with a web page that was put
-	// to him and not declined.
+	// Complete is called once when the user is done with a web page that was
+	// shown and not declined.
 	Complete func(context.Context, acp.ElicitationID)
 	// Timeout bounds each question; 0 means no bound.
 	Timeout time.Duration
 	// MaxOpen bounds the open questions; further ones are cancelled. 0 means
 	// DefaultMaxOpen.
 	MaxOpen int
-	// Decided is told how each question ended, for a log; err says why it was
-	// cancelled without a word of the user. What the user filled in is part of
-	// the answer and may be secret.
+	// Decided is called with the end of each question, for a log. err says why
+	// the question was cancelled, if not by the user. The answer holds what the
+	// user filled in, which may be secret.
 	Decided func(*acp.CreateElicitationRequest, Answer, error)
 
 	open atomic.Int64
@@ -56,7 +57,7 @@ var (
 )
 
 // Answer answers a request. It fails only for a question that must not be asked
-// at all (see Describe); everything else that goes wrong answers cancel.
+// at all (see Describe). After any other failure the answer is cancel.
 func (g *Gate) Answer(ctx context.Context, req *acp.CreateElicitationRequest) (*acp.CreateElicitationResponse, error) {
 	q, err := Describe(req)
 	if err != nil {
@@ -79,7 +80,7 @@ func (g *Gate) Answer(ctx context.Context, req *acp.CreateElicitationRequest) (*
 	return &acp.CreateElicitationResponse{Variant: answer}, nil
 }
 
-// fits checks that an answer is one to the question.
+// fits checks that an answer fits the question.
 func fits(q *Question, answer Answer) error {
 	switch a := answer.(type) {
 	case *acp.CreateElicitationResponseDecline, *acp.CreateElicitationResponseCancel:
@@ -127,7 +128,7 @@ func (g *Gate) forget(id acp.ElicitationID) (known bool) {
 	return i >= 0
 }
 
-// Completed handles elicitation/complete. Pages that were not put to the user
+// Completed handles elicitation/complete. Pages that were not shown to the user
 // are ignored, as the protocol demands.
 func (g *Gate) Completed(ctx context.Context, id acp.ElicitationID) {
 	if g.forget(id) && g.Complete != nil {

@@ -10,10 +10,10 @@ import (
 // MaxLink is the length of the longest acceptable link, in bytes.
 const MaxLink = 8 << 10
 
-// ErrLink is why a link must not be shown or opened.
+// ErrLink is the error of a link that must not be shown or opened.
 var ErrLink = errors.New("link refused")
 
-// Link is a link that may be shown to the user, and opened when he says so:
+// Link is a link that may be shown to the user, and opened if the user agrees:
 // with an argument vector, never through a shell. Show all of Text, and Host
 // beside it.
 type Link struct {
@@ -24,9 +24,9 @@ type Link struct {
 const linkChars = "-._~:/?#[]@!$&'()*+,;=%"
 
 // ParseLink checks a link. Only https, http and mailto are acceptable, in ASCII
-// as RFC 3986 demands, so that what the user reads is what opens; a user name or
-// password before the host, which makes one site look like another, is not, nor
-// is mail that attaches files.
+// as RFC 3986 demands, so that the user reads what opens. It refuses a user name
+// or password before the host, which makes one site look like another, and mail
+// that attaches files.
 func ParseLink(text string) (*Link, error) {
 	refuse := func(format string, args ...any) (*Link, error) {
 		return nil, fmt.Errorf("%w: %s", ErrLink, fmt.Sprintf(format, args...))

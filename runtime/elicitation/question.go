@@ -1,6 +1,6 @@
 // Package elicitation answers the questions an agent asks its user: forms to
-// fill in and web pages to visit. What is malformed, unsafe or asked of nobody
-// is not answered yes.
+// fill in and web pages to visit. A question that is malformed or unsafe, or that
+// reaches nobody, is never answered with yes.
 //
 // See https://agentclientprotocol.com/protocol/elicitation.
 package elicitation
@@ -15,9 +15,9 @@ import (
 // Question is one question for the user. Exactly one of Form and URL is set.
 type Question struct {
 	Message  string         // what is needed and why; an agent wrote it
-	Session  acp.SessionID  // that wants it; empty when Request does
+	Session  acp.SessionID  // that asks; empty if Request asks
 	ToolCall acp.ToolCallID // of the session; empty: the session as such
-	Request  acp.RequestID  // that wants it, while there is no session
+	Request  acp.RequestID  // that asks, while there is no session
 	Form     *acp.ElicitationSchema
 	URL      *Link
 	ID       acp.ElicitationID // of the web page

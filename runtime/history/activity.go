@@ -4,25 +4,25 @@ import "github.com/hermes-nvim/hermes/acp"
 
 // Activity is what a session of version 2 was last reported to be doing.
 type Activity struct {
-	// State is "running", "idle", "requires_action", or what a newer agent
-	// calls it; empty before the first report, which stands for idle.
+	// State is "running", "idle", "requires_action", or a value of a newer
+	// agent. It is empty before the first report, which means idle.
 	State string
-	// StopReason says why it is idle: one of version 1, "error", or what a
-	// newer agent calls it; empty when it does not tell.
+	// StopReason says why it is idle: one of version 1, "error", or a value of
+	// a newer agent; empty if the agent does not say.
 	StopReason acp.StopReason
-	Error      *acp.Error // of the stop reason "error", when it tells
+	Error      *acp.Error // of the stop reason "error"; nil if the agent does not say
 	Background []Work
 	// Begun counts how often the session stopped being idle.
 	Begun int
 }
 
-// Work is something that goes on in the background.
+// Work is something that runs in the background.
 type Work struct {
-	Type string // "terminal", "tool_call", or what a newer agent calls it
+	Type string // "terminal", "tool_call", or a value of a newer agent
 	ID   string // of the terminal or the tool call
 }
 
-// Idle reports whether nothing goes on in the foreground.
+// Idle reports whether nothing runs in the foreground.
 func (a *Activity) Idle() bool { return a.State == "" || a.State == "idle" }
 
 // Activity returns what the session was last reported to be doing, and a channel
@@ -43,5 +43,6 @@ func (s *State) setActivity(a Activity) {
 	s.reported = make(chan struct{})
 }
 
-// Done is closed when the session has ended: Store.End or Store.Close.
+// Done returns a channel that is closed when the session has ended, by Store.End
+// or Store.Close.
 func (s *State) Done() <-chan struct{} { return s.done }

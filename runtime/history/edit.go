@@ -7,7 +7,7 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// maxPlans bounds the named plans of a session; the oldest goes first.
+// maxPlans bounds the named plans of a session; the oldest is dropped first.
 const maxPlans = 16
 
 // Plan is one of the named plans of version 2.
@@ -21,7 +21,8 @@ type Plan struct {
 // of other versions: see package historyv2. It is valid during State.Edit.
 type Edit struct{ s *State }
 
-// Edit calls f to change the state. Snapshots see all of what f does or nothing.
+// Edit calls f to change the state. Snapshots see either all of its changes or
+// none.
 func (s *State) Edit(f func(Edit)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -33,8 +34,8 @@ func (s *State) Edit(f func(Edit)) {
 // Apply adds an update of version 1.
 func (e Edit) Apply(update acp.SessionUpdate) { e.s.apply(update) }
 
-// Message patches the content of a message, which is made if there is none;
-// chunks that follow continue it.
+// Message patches the content of a message and creates the message if needed.
+// Later chunks continue it.
 func (e Edit) Message(role Role, id acp.MessageID, content acp.Patch[[]acp.ContentBlock]) {
 	m := e.s.message(role, id)
 	if content.State == acp.PatchAbsent {
@@ -48,8 +49,8 @@ func (e Edit) Message(role Role, id acp.MessageID, content acp.Patch[[]acp.Conte
 	e.s.resized(m, before)
 }
 
-// ToolCall lets f change a tool call, which is made if there is none. Lists and
-// raw JSON in it must be replaced, not changed.
+// ToolCall lets f change a tool call and creates the call if needed. Lists and raw
+// JSON in it must be replaced, not changed.
 func (e Edit) ToolCall(id acp.ToolCallID, f func(*ToolCall)) {
 	c := e.s.toolCall(id)
 	before := c.bytes
@@ -90,12 +91,12 @@ func (e Edit) Plan(id string, entries []acp.PlanEntry) {
 	s.now.Plans = plans
 }
 
-// Usage returns what is known of the session's usage, nil for nothing. It must
-// not be changed.
+// Usage returns what is known about the session's usage, nil if nothing is. It
+// must not be changed.
 func (e Edit) Usage() *acp.UsageUpdate { return e.s.now.Usage }
 
-// Terminal lets f change a terminal of the agent, except its output. The
-// terminal is made if there is none.
+// Terminal lets f change a terminal of the agent, except its output, and creates
+// the terminal if needed.
 func (e Edit) Terminal(id acp.TerminalID, f func(*Terminal)) {
 	t := e.s.terminal(id)
 	before := t.size()
@@ -114,5 +115,5 @@ func (e Edit) Output(id acp.TerminalID, data []byte, replace bool) {
 	e.s.resized(t, before)
 }
 
-// Activity says what the session is doing now.
+// Activity sets what the session is doing now.
 func (e Edit) Activity(a Activity) { e.s.setActivity(a) }

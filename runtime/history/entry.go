@@ -20,8 +20,8 @@ const (
 	Thought Role = "thought"
 )
 
-// Message is the chunks of one message put together: those with its id or, from
-// agents that send no ids, consecutive ones of one role.
+// Message is one message, joined from its chunks: those with its id or, from
+// agents that send no ids, consecutive chunks of one role.
 type Message struct {
 	ID        acp.MessageID // may be empty
 	Role      Role
@@ -43,21 +43,21 @@ func (m *Message) Text() string {
 	return b.String()
 }
 
-// ToolCall is a tool call with everything its updates have told so far.
+// ToolCall is a tool call with everything from its updates so far.
 type ToolCall struct {
 	acp.ToolCall
 	Truncated    bool      // something is missing, such as content and raw data too large to keep
 	Capabilities acp.Extra // version 2: what the client may do to it now, such as "cancel"
 }
 
-// Notice is something the agent tells the user outside the conversation.
+// Notice is a message of the agent to the user outside the conversation.
 type Notice struct {
 	Severity    acp.NoticeSeverity
 	Title       string
 	Description string
 }
 
-// Compaction is a shortening of the context by the agent.
+// Compaction is one shortening of the context by the agent.
 type Compaction struct {
 	ID      acp.CompactionID
 	Status  acp.CompactionStatus
@@ -74,8 +74,8 @@ func (*Compaction) isEntry() {}
 type item interface {
 	entry() Entry // does not change afterwards
 	size() int
-	cut(limit int)   // gives up content until size is at most about limit
-	forget(s *State) // leaves the index
+	cut(limit int)   // drops content until size is at most about limit
+	forget(s *State) // removes the item from the index
 }
 
 type messageKey struct {
@@ -83,8 +83,8 @@ type messageKey struct {
 	role Role
 }
 
-// message keeps plain text in a builder: the strings it hands out share its
-// memory and stay as they are while it grows, so a snapshot copies no text.
+// message keeps plain text in a builder. The strings of the builder share its
+// memory and do not change while it grows, so a snapshot copies no text.
 type message struct {
 	key       messageKey
 	blocks    []block
@@ -99,7 +99,7 @@ type block struct {
 	bytes int
 }
 
-// message returns the message with an id, a new one if there is none.
+// message returns the message with an id; it creates one if there is none.
 func (s *State) message(role Role, id acp.MessageID) *message {
 	key := messageKey{id, role}
 	m := s.messages[key]
@@ -124,7 +124,7 @@ func (s *State) addChunk(role Role, c *acp.ContentChunk) {
 	s.resized(m, before)
 }
 
-// continued returns the message without an id that ends the timeline, nil when
+// continued returns the message without an id at the end of the timeline, nil if
 // there is none in this turn.
 func (s *State) continued(role Role) *message {
 	if n := len(s.items); n > 0 && !s.turned {
@@ -197,7 +197,7 @@ func (m *message) cut(limit int) {
 		if first.text != nil {
 			m.bytes -= overhead
 		}
-		*first = block{} // the list goes on holding it
+		*first = block{} // the list still refers to it
 		m.blocks = m.blocks[1:]
 	}
 }
@@ -244,7 +244,7 @@ func merge(call acp.ToolCall, u *acp.ToolCallUpdate) acp.ToolCall {
 	return call
 }
 
-// toolCall returns a tool call of version 2, a new one if there is none.
+// toolCall returns a tool call of version 2; it creates one if there is none.
 func (s *State) toolCall(id acp.ToolCallID) *toolCall {
 	c := s.calls[id]
 	if c == nil {
@@ -286,8 +286,8 @@ func (s *State) ToolCall(id acp.ToolCallID) *ToolCall {
 
 // Merge returns u completed with what earlier updates said about the call,
 // without changing the state. A permission request often names little more than
-// the id. Unless whole, something about the call is missing, because it was too
-// large to keep or not received whole.
+// the id. If whole is false, part of the call is missing, because it was too large
+// to keep or was not received completely.
 func (s *State) Merge(u *acp.ToolCallUpdate) (call *acp.ToolCallUpdate, whole bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,8 +299,8 @@ func (s *State) Merge(u *acp.ToolCallUpdate) (call *acp.ToolCallUpdate, whole bo
 	return merged.AsUpdate(), !c.view.Truncated
 }
 
-// Truncate notes that the last update of a tool call was not received whole. What
-// is missing may have been its id.
+// Truncate notes that the last update of a tool call was not received completely.
+// Even its id may be missing.
 func (s *State) Truncate(id acp.ToolCallID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -342,7 +342,7 @@ func (n *notice) cut(limit int) {
 	n.bytes = len(n.view.Title)
 }
 
-// shortened returns the beginning of text, without the rest in memory.
+// shortened returns a copy of the beginning of text, so that the rest can be freed.
 func shortened(text string, limit int) string {
 	return strings.Clone(strings.ToValidUTF8(text[:min(limit, len(text))], ""))
 }

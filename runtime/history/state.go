@@ -1,10 +1,9 @@
-// Package history keeps what the updates of a session add up to: messages, tool
-// calls, terminals, plans, commands, mode, configuration, usage and what it is
-// doing.
+// Package history builds the state of a session from its updates: messages, tool
+// calls, terminals, plans, commands, mode, configuration, usage and activity.
 //
 // The updates are those of https://agentclientprotocol.com/protocol/prompt-turn.
-// Package historyv2 adds those of version 2. Both end up in the same types, those
-// of version 1 wherever it has one.
+// Package historyv2 adds those of version 2. Both versions use the same types:
+// those of version 1 wherever it has one.
 package history
 
 import (
@@ -55,9 +54,9 @@ type Request struct {
 	Params any
 }
 
-// State accumulates the updates of one session. It is safe for concurrent use.
-// What it keeps of an update it shares with it, so an update that was applied
-// must not be changed.
+// State accumulates the updates of one session. It is safe for concurrent use. It
+// shares memory with the updates, so an update that was applied must not be
+// changed.
 type State struct {
 	limits Limits
 
@@ -72,7 +71,7 @@ type State struct {
 	rest        map[string]int // bytes of what is not in the timeline
 	messages    map[messageKey]*message
 	calls       map[acp.ToolCallID]*toolCall
-	forgot      bool // a tool call that calls does not have may have been announced
+	forgot      bool // a tool call that is not in calls may have been announced
 	compactions map[acp.CompactionID]*compaction
 	terminals   map[acp.TerminalID]*terminal
 	scratch     []byte
@@ -101,7 +100,7 @@ func (s *State) clear() {
 	s.terminals = make(map[acp.TerminalID]*terminal)
 }
 
-// Start takes over what session/new, load or resume answered.
+// Start adopts the answer to session/new, session/load or session/resume.
 func (s *State) Start(modes *acp.SessionModeState, options []acp.SessionConfigOption) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,8 +121,8 @@ func (s *State) Reset() {
 	s.now.Plan, s.now.Plans, s.rest["plan"] = nil, nil, 0
 }
 
-// NewTurn says that a prompt is sent: text without a message id that comes
-// afterwards is a message of its own and does not continue one from before.
+// NewTurn notes that a prompt is sent: later text without a message id starts a
+// new message and does not continue an earlier one.
 func (s *State) NewTurn() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -187,8 +186,8 @@ func (s *State) Begin(method string, params any) (end func()) {
 	}
 }
 
-// Snapshot returns the state. It costs nothing when nothing has changed since the
-// last one, and else a pointer per entry of the timeline.
+// Snapshot returns the state. It costs nothing if nothing has changed since the
+// last one, and otherwise a pointer per entry of the timeline.
 func (s *State) Snapshot() *Snapshot {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -210,9 +209,9 @@ func (s *State) add(it item) {
 	s.resized(it, 0)
 }
 
-// resized keeps the sum right when an item that was before bytes long changed.
-// An item that would take up most of the room gives up content, so that it does
-// not push out everything else.
+// resized updates the total size after an item of before bytes has changed. An
+// item that would take up most of the limit loses content, so that it does not
+// push out everything else.
 func (s *State) resized(it item, before int) {
 	if it.size() > s.limits.Bytes/4*3 {
 		it.cut(s.limits.Bytes / 2)
@@ -233,7 +232,7 @@ func (s *State) shrink() {
 	s.dropped += drop
 }
 
-// size is what the session takes up, in bytes, roughly.
+// size is the approximate memory of the session, in bytes.
 func (s *State) size() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -244,7 +243,7 @@ func (s *State) size() int {
 	return sum
 }
 
-// appender is what every type of package acp is.
+// appender is implemented by every type of package acp.
 type appender interface{ AppendJSON([]byte) []byte }
 
 func (s *State) sizeOf(v appender) int {

@@ -13,8 +13,8 @@ const maxStrangers = 64
 
 // Store holds the sessions of one connection. It is safe for concurrent use.
 //
-// Agents send updates for a session before they have answered session/new, so
-// an update for an unknown session makes one; Open takes it over.
+// Agents send updates for a session before they have answered session/new, so an
+// update for an unknown session creates one. Open adopts it.
 type Store struct {
 	limits Limits
 
@@ -24,7 +24,7 @@ type Store struct {
 	closed    bool
 }
 
-// NewStore returns a Store without sessions; limits hold for each of them.
+// NewStore returns a Store without sessions. The limits apply to each session.
 func NewStore(limits Limits) *Store {
 	return &Store{limits: limits, states: make(map[acp.SessionID]*State)}
 }
@@ -49,7 +49,7 @@ func (t *Store) state(id acp.SessionID) *State {
 	return s
 }
 
-// Get returns the state of a session, nil when there is none.
+// Get returns the state of a session, nil if there is none.
 func (t *Store) Get(id acp.SessionID) *State {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -118,7 +118,7 @@ func (t *Store) End(id acp.SessionID) {
 	t.strangers = slices.DeleteFunc(t.strangers, func(s acp.SessionID) bool { return s == id })
 }
 
-// Close ends all sessions, those that are opened later included, without
+// Close ends all sessions, including those that are opened later, without
 // forgetting them: State.Done is closed.
 func (t *Store) Close() {
 	t.mu.Lock()

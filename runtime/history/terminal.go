@@ -7,14 +7,14 @@ import (
 )
 
 // Terminal is a terminal of the agent, which version 2 reports by updates. Tool
-// calls show it by its id; it stands in the timeline where it was first named.
+// calls show it by its id. Its place in the timeline is where it was first named.
 type Terminal struct {
 	ID           acp.TerminalID
-	Command, Dir string    // empty: not told
-	Output       string    // as it came: may end inside a character, and hold escape sequences
+	Command, Dir string    // empty: not reported
+	Output       string    // as received: may end inside a character and hold escape sequences
 	Truncated    bool      // the beginning of the output is no longer kept
 	Exit         *Exit     // nil while it runs
-	Cols, Rows   uint16    // 0: not told
+	Cols, Rows   uint16    // 0: not reported
 	Capabilities acp.Extra // what the client may do to it now, such as "cancel"
 }
 
@@ -33,7 +33,7 @@ type terminal struct {
 	view   *Terminal
 }
 
-// Terminal returns a terminal of the agent, nil when there is none with this id.
+// Terminal returns a terminal of the agent, nil if there is none with this id.
 func (s *State) Terminal(id acp.TerminalID) *Terminal {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package historyv2 adds what an agent of version 2 of the protocol reports to
-// the session state of package history, in the types of version 1 wherever it
-// has one, so that whoever shows a session need not know its version.
+// Package historyv2 adds the updates of version 2 of the protocol to the session
+// state of package history. It uses the types of version 1 wherever they exist, so
+// that a program that shows sessions need not know their version.
 //
 // See https://agentclientprotocol.com/protocol/v2/prompt-lifecycle.
 package historyv2
@@ -11,7 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/history"
 )
 
-// Start takes over what session/new or session/resume answered.
+// Start adopts the answer to session/new or session/resume.
 func Start(s *history.State, options []v2.SessionConfigOption, commands []v2.AvailableCommand) {
 	s.Start(nil, optionsV1(options))
 	if len(commands) > 0 {
@@ -163,8 +163,8 @@ func patchTerminal(e history.Edit, u *v2.TerminalUpdate) {
 	}
 }
 
-// usageV1 returns the usage as version 1 reports it: the cost stays when the
-// update does not mention it.
+// usageV1 returns the usage as version 1 reports it. The cost stays if the update
+// does not mention it.
 func usageV1(before *acp.UsageUpdate, u *v2.UsageUpdate) *acp.UsageUpdate {
 	v := &acp.UsageUpdate{Used: u.Used, Size: u.Size, Meta: u.Meta, Extra: u.Extra}
 	if before != nil {

@@ -7,15 +7,15 @@ import (
 	"github.com/hermes-nvim/hermes/acp/v2"
 )
 
-// contentV1 returns a content block in the type of version 1. Both versions
-// write them alike, but for members that are new and stay in Extra.
+// contentV1 returns a content block in the type of version 1. Both versions write
+// blocks the same way; new members stay in Extra.
 func contentV1(c v2.ContentBlock) acp.ContentBlock {
 	if t, ok := c.(*v2.TextContent); ok && t.Annotations == nil {
 		return &acp.TextContent{Text: t.Text, Meta: t.Meta, Extra: t.Extra}
 	}
 	text := v2.AppendContentBlock(nil, c)
 	v, err := acp.DecodeContentBlock(text)
-	if err != nil { // a block made by a program, that no message could hold
+	if err != nil { // a program made this block, and no message could hold it
 		return &acp.ContentBlockOther{Tag: "invalid"}
 	}
 	return v
@@ -43,7 +43,7 @@ func productV1(c v2.ToolCallContent) acp.ToolCallContent {
 	case *v2.ToolCallContentOther:
 		return &acp.ToolCallContentOther{Tag: c.Tag, Raw: c.Raw}
 	}
-	// Diffs have become something else altogether.
+	// Diffs are entirely different in version 2.
 	raw := acp.Extra(v2.AppendToolCallContent(nil, c))
 	raw.Delete("type")
 	return &acp.ToolCallContentOther{Tag: diffTag, Raw: raw}
@@ -153,7 +153,7 @@ func valuesV1(list []v2.SessionConfigSelectOption) []acp.SessionConfigSelectOpti
 	return out
 }
 
-// convert carries a patch over to the types of version 1; null stores zero.
+// convert applies a patch to a member in the types of version 1; null stores zero.
 func convert[A, B any](dst *B, p acp.Patch[A], zero B, f func(A) B) {
 	switch p.State {
 	case acp.PatchNull:

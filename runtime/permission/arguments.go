@@ -10,8 +10,8 @@ import (
 	"unicode"
 )
 
-// Agents name the arguments of their tools as they like. A role is what the
-// name of one tells about its value.
+// Agents name the arguments of their tools as they like. A role is what the name
+// of an argument says about its value.
 type role int
 
 const (
@@ -24,7 +24,7 @@ const (
 	environment      // variables of a command
 )
 
-// roles are names in lower case and without anything but letters.
+// roles lists names by role, with only their letters and in lower case.
 var roles = map[role][]string{
 	plainText: {
 		"content", "contents", "filecontent", "filecontents", "filetext", "text", "oldtext", "newtext", "inserttext", "oldstring", "newstring",
@@ -38,7 +38,7 @@ var roles = map[role][]string{
 	environment: {"vars", "variables"},
 }
 
-// parts of longer names, in the order in which they count.
+// parts lists parts of longer names. The first match counts.
 var parts = []struct {
 	role  role
 	parts []string
@@ -74,7 +74,7 @@ func (q *Request) arguments(input map[string]any) {
 	for name, value := range input {
 		switch name {
 		case "command", "args":
-		case "program": // the file of the command, as Hermes' own questions tell it
+		case "program": // the file of the command, in Hermes' own questions
 			file, _ := value.(string)
 			if len(q.Command) == 0 || programName(file) != programName(q.Command[0]) {
 				q.argument(commandText, value)
@@ -85,8 +85,8 @@ func (q *Request) arguments(input map[string]any) {
 	}
 }
 
-// member reads a member of an object. One whose name says nothing has the role
-// of the object.
+// member reads a member of an object. A member whose name says nothing has the
+// role of the object.
 func (q *Request) member(of role, name string, value any) {
 	if strings.ContainsAny(name, `/\`) {
 		q.path(name)
@@ -144,7 +144,7 @@ func (q *Request) text(r role, s string) {
 	}
 }
 
-// path adds a path. Others than plain ones are added only to be denied.
+// path adds a path. A path that is not plain can match only rules that deny.
 func (q *Request) path(s string) {
 	switch {
 	case s == "", isPage(s):
@@ -187,8 +187,8 @@ func leadsAway(pattern string) bool {
 	return strings.Contains(strings.ToLower(pattern), "file:")
 }
 
-// unknownVariable stands for variables of an environment that Describe does not
-// understand. No rule names it.
+// unknownVariable replaces the variables of an environment that Describe does not
+// understand. No rule can name it.
 const unknownVariable = ""
 
 // variables reads an environment: an object, or a list of assignments or of

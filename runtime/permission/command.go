@@ -61,7 +61,7 @@ func (q *Request) vector(argv []string) {
 	}
 }
 
-// texts converts a list of strings; false when something else is in it.
+// texts converts a list of strings; false if it holds anything else.
 func texts(list []any) ([]string, bool) {
 	var words []string
 	for _, v := range list {
@@ -81,8 +81,8 @@ func programName(program string) string {
 	return strings.TrimSuffix(program, ".exe")
 }
 
-// shells run what their arguments say, so that the first words of the command
-// do not say what runs.
+// shells run what their arguments say, so the first words of such a command do
+// not say what runs.
 var shells = []string{
 	"sh", "bash", "rbash", "dash", "zsh", "ksh", "mksh", "ash", "yash", "fish", "csh", "tcsh", "nu", "elvish", "xonsh", "busybox", "toybox",
 	"env", "sudo", "doas", "xargs", "nohup", "cmd", "pwsh", "powershell",
@@ -104,8 +104,8 @@ func interprets(program string) bool {
 }
 
 // clear reports whether the words of the command say what runs: a program that
-// is found by its name, and arguments that mean the same when it hands them to
-// a shell.
+// is found by its name, and arguments that also mean the same in a shell, in case
+// the program passes them to one.
 func (q *Request) clear() bool {
 	return len(q.Command) > 0 && !q.moreCommand && !strings.ContainsAny(q.Command[0], `/\`) && !isShell(q.Command[0]) && !interprets(q.Command[0]) &&
 		!slices.ContainsFunc(q.Command, func(word string) bool {
@@ -113,8 +113,9 @@ func (q *Request) clear() bool {
 		})
 }
 
-// deniesCommand compares the rule's command with that of the request. Only a
-// request whose words are clear, and do not mention it, is certainly another.
+// deniesCommand compares the rule's command with that of the request. They
+// certainly differ only if the words of the request are clear and do not mention
+// the rule's command.
 func (r *Rule) deniesCommand(q *Request) match {
 	switch {
 	case len(r.Command) == 0, contains(q.words, r.Command), contains(q.Command, r.Command):
@@ -127,16 +128,16 @@ func (r *Rule) deniesCommand(q *Request) match {
 	return no
 }
 
-// harmless are variables that only tell a program how to print, or that nobody
-// watches it. Agents send them with every command.
+// harmless are variables that only control how a program prints, or that say that
+// nobody watches it. Agents send them with every command.
 var harmless = map[string][]string{
 	"CI": {"1", "true"}, "CLAUDECODE": {"1"}, "NO_COLOR": {"1"}, "FORCE_COLOR": {"0", "1"}, "TERM": {"dumb", "xterm", "xterm-256color"},
 	"PAGER": {"cat"}, "GIT_PAGER": {"cat"}, "GH_PAGER": {"cat"}, "EDITOR": {"true"}, "GIT_EDITOR": {"true"}, "GIT_TERMINAL_PROMPT": {"0"},
 	"LANG": {"C", "C.UTF-8", "en_US.UTF-8"}, "LC_ALL": {"C", "C.UTF-8", "en_US.UTF-8"},
 }
 
-// allowsCommand compares the words of a command, and what decides what they do:
-// its environment and its folder.
+// allowsCommand compares the words of a command, and also its environment and its
+// folder, because they decide what the words do.
 func (r *Rule) allowsCommand(s *subject) bool {
 	for _, v := range s.Env {
 		name, value, _ := strings.Cut(v, "=")
@@ -151,7 +152,8 @@ func (r *Rule) allowsCommand(s *subject) bool {
 }
 
 // allowsFolders checks every path that comes with a command, because each may be
-// the folder it runs in. Without one the command runs in that of the session.
+// the folder that it runs in. Without a path the command runs in the session's
+// folder.
 func (r *Rule) allowsFolders(s *subject) bool {
 	folders := s.places
 	if s.Dir == "" && len(s.roots) > 0 {
@@ -166,9 +168,9 @@ func (r *Rule) allowsFolders(s *subject) bool {
 	})
 }
 
-// configuresGit reports whether git would take a folder for a repository that is
-// not in a .git: its configuration may name programs to run, and anybody who
-// writes files can make one.
+// configuresGit reports whether git would treat a folder as a repository without
+// a .git. The configuration of a repository may name programs to run, and anybody
+// who can write files can make one.
 func (s *subject) configuresGit(dir string) bool {
 	exists := func(name string) bool {
 		_, err := os.Lstat(filepath.Join(dir, name))
@@ -189,8 +191,8 @@ func (s *subject) configuresGit(dir string) bool {
 	}
 }
 
-// mentions reports whether every word of part is somewhere in words, as a word
-// of its own or between characters that end one.
+// mentions reports whether every word of part occurs in words, as a whole word or
+// between characters that are not letters or digits.
 func mentions(words, part []string) bool {
 	return !slices.ContainsFunc(part, func(p string) bool {
 		return !slices.ContainsFunc(words, func(word string) bool { return mentioned(strings.ToLower(word), strings.ToLower(p)) })
@@ -220,8 +222,8 @@ func contains(words, part []string) bool {
 	return false
 }
 
-// plainWords splits a line that a shell takes for one simple command whose words
-// stand there literally; nil for every other line.
+// plainWords splits a line that a shell reads as one simple command with literal
+// words; nil for every other line.
 func plainWords(line string) []string {
 	var words []string
 	var word strings.Builder
@@ -262,7 +264,7 @@ func plainWords(line string) []string {
 	return words
 }
 
-// roughWords takes everything apart that a shell might.
+// roughWords splits a line wherever a shell might.
 func roughWords(line string) []string {
 	return strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\r\n|&;<>(){}[]$`'\"\\,", r) })
 }

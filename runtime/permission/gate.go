@@ -21,8 +21,8 @@ type Gate struct {
 	Agent  string  // for rules that name one
 	Policy *Policy // nil: no rules
 	// Merge completes a tool call with what earlier updates said about it, for
-	// the rules, and reports whether nothing of that is missing. Nil: a request
-	// says everything itself.
+	// the rules, and reports whether all of that is known. Nil: a request says
+	// everything itself.
 	Merge func(acp.SessionID, *acp.ToolCallUpdate) (call *acp.ToolCallUpdate, whole bool)
 	// Roots returns the folders of a session, its working folder first: a rule
 	// allows a command only there. Nil, or nil folders: they are unknown.
@@ -35,8 +35,8 @@ type Gate struct {
 	// MaxOpen bounds the open questions; further ones are denied. 0 means
 	// DefaultMaxOpen.
 	MaxOpen int
-	// Decided is told how each request ended, for a log. rule is nil when no
-	// rule decided, err says why the request was denied without a choice.
+	// Decided is called with the end of each request, for a log. rule is nil if
+	// no rule decided; err says why the request was denied without a choice.
 	Decided func(req *acp.RequestPermissionRequest, outcome acp.RequestPermissionOutcome, rule *Rule, err error)
 
 	open atomic.Int64
@@ -51,10 +51,10 @@ var (
 	ErrNoOption    = errors.New("a rule denies it and no option fits")
 )
 
-// Answer answers a request: by a rule when there is one and exactly one option
-// carries it out, else by asking. It fails only for a request that must not be
-// asked at all (see CheckOptions); everything else that goes wrong gives the
-// outcome cancelled.
+// Answer answers a request: by a rule if one decides and exactly one option
+// carries it out, otherwise by asking. It fails only for a request that must not
+// be asked at all (see CheckOptions). After any other failure the outcome is
+// cancelled.
 func (g *Gate) Answer(ctx context.Context, req *acp.RequestPermissionRequest) (*acp.RequestPermissionResponse, error) {
 	if err := CheckOptions(req.Options); err != nil {
 		return nil, &acp.Error{Code: acp.ErrorCodeInvalidParams, Message: "session/request_permission: " + err.Error()}
@@ -86,7 +86,7 @@ func (g *Gate) decide(ctx context.Context, req *acp.RequestPermissionRequest) (a
 	return id, nil, err
 }
 
-// describe is Describe with all that is known of the tool call.
+// describe is Describe with everything known about the tool call.
 func (g *Gate) describe(req *acp.RequestPermissionRequest) Request {
 	call, whole := &req.ToolCall, true
 	if g.Merge != nil {

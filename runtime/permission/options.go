@@ -12,8 +12,8 @@ import (
 // ErrOptions is what CheckOptions reports.
 var ErrOptions = errors.New("permission options")
 
-// CheckOptions refuses a request that cannot be answered without doubt: no
-// options, or two with one id.
+// CheckOptions refuses a request without an unambiguous answer: one without
+// options, or with two options of the same id.
 func CheckOptions(options []acp.PermissionOption) error {
 	if len(options) == 0 {
 		return fmt.Errorf("%w: none is offered", ErrOptions)
@@ -28,10 +28,10 @@ func CheckOptions(options []acp.PermissionOption) error {
 	return nil
 }
 
-// Select finds the option that carries out a decision no user has seen: the only
-// one of kind allow_once or reject_once. It never selects an option that makes
-// the agent remember more than was decided, nor one whose label says the
-// opposite of its kind. Without such an option the user has to be asked.
+// Select finds the option that carries out a decision that no user has seen: the
+// only one of kind allow_once or reject_once. It never selects an option that
+// makes the agent remember more than was decided, or one whose label says the
+// opposite of its kind. If there is no such option, the user has to be asked.
 func Select(options []acp.PermissionOption, a Action) (acp.PermissionOptionID, bool) {
 	if o := find(options, a); o != nil {
 		return o.OptionID, true
@@ -60,7 +60,8 @@ func find(options []acp.PermissionOption, a Action) *acp.PermissionOption {
 }
 
 // Contradicts reports whether the label of an option says the opposite of its
-// kind, or of nothing this version knows. Shown to the user, the kind counts.
+// kind, or whether this version does not know the kind. The kind counts, so show
+// it to the user.
 func Contradicts(o *acp.PermissionOption) bool {
 	words := strings.FieldsFunc(strings.ToLower(o.Name), func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' && r != '’' })
 	first := ""

@@ -13,20 +13,20 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// maxPaths bounds the paths of a request that are looked at.
+// maxPaths bounds the paths of a request that are checked.
 const maxPaths = 256
 
-// subject is a request with what the file system tells about its paths.
+// subject is a request with what the file system says about its paths.
 type subject struct {
 	*Request
 	places []place
-	roots  []string // without links
+	roots  []string // links resolved
 }
 
-// place is a path of a request. Unless it is known, it may lead anywhere.
+// place is a path of a request. If it is not known, it may lead anywhere.
 type place struct {
-	name  string // as the request has it, cleaned
-	real  string // without links
+	name  string // as in the request, cleaned
+	real  string // links resolved
 	known bool
 	file  bool // a regular file, with nothing below it
 }
@@ -55,7 +55,7 @@ func inspect(q *Request) *subject {
 func locate(name string) place {
 	p := place{name: filepath.Clean(name)}
 	if !filepath.IsAbs(name) || slices.Contains(names(name), "..") || strings.HasPrefix(filepath.VolumeName(name), `\\`) {
-		return p // relative to a folder that is not known, or on another machine
+		return p // relative to an unknown folder, or on another machine
 	}
 	for dir, rest := p.name, ""; ; dir, rest = filepath.Dir(dir), filepath.Join(filepath.Base(dir), rest) {
 		real, err := filepath.EvalSymlinks(dir)
@@ -78,7 +78,7 @@ func inside(dir, p string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// allowsPaths needs every path to be known and to match where it leads.
+// allowsPaths requires that every path is known and that its target matches.
 func (r *Rule) allowsPaths(s *subject) bool {
 	if r.Path == "" {
 		return true
@@ -89,8 +89,8 @@ func (r *Rule) allowsPaths(s *subject) bool {
 	})
 }
 
-// deniesPath compares the rule's path with every path of the request, as it is
-// written and where it leads.
+// deniesPath compares the rule's path with every path of the request, both as
+// written and with links resolved.
 func (r *Rule) deniesPath(s *subject) match {
 	if r.Path == "" {
 		return yes
@@ -119,8 +119,8 @@ func (r *Rule) deniesPath(s *subject) match {
 	return unseen
 }
 
-// touches reports whether requests of a kind are about files that they may have
-// left out.
+// touches reports whether requests of a kind may touch files that they do not
+// name.
 func touches(k acp.ToolKind) bool {
 	switch k {
 	case acp.ToolKindThink, acp.ToolKindFetch, acp.ToolKindSwitchMode, acp.ToolKindExecute:
@@ -129,15 +129,15 @@ func touches(k acp.ToolKind) bool {
 	return true
 }
 
-// Words that are longer, or longer altogether, may name anything.
+// Longer words, or more text in total, may name anything.
 const (
 	maxWord  = 256
 	maxWords = 16 << 10
 )
 
-// mayName reports whether a word of the command, or the end of one, such as that
-// of --file=name, could be the name of a file that the patterns match. Patterns
-// are in lower case.
+// mayName reports whether a word of the command, or the end of a word such as
+// --file=name, could name a file that matches the patterns. Patterns are in lower
+// case.
 func (s *subject) mayName(patterns []string) bool {
 	bases := s.roots
 	if s.Dir != "" {
@@ -191,8 +191,8 @@ func patternFault(pattern string) string {
 	return ""
 }
 
-// led returns the pattern with the links in its fixed part resolved: users
-// write a folder as they know it.
+// led returns the pattern with the links in its fixed part resolved, because
+// users write a folder as they know it.
 func led(pattern string) string {
 	if !strings.HasPrefix(pattern, "/") {
 		return pattern
@@ -214,8 +214,8 @@ func led(pattern string) string {
 	return strings.TrimSuffix(strings.Join(append([]string{strings.TrimSuffix(real, "/")}, rest...), "/"), "/")
 }
 
-// literal returns the only name that a part of a pattern matches; false when
-// there are more.
+// literal returns the only name that a part of a pattern matches; false if it
+// matches several.
 func literal(pattern string) (string, bool) {
 	var name strings.Builder
 	for i := 0; i < len(pattern); i++ {
@@ -263,8 +263,8 @@ func matchPath(pattern, p string) bool {
 	return matchNames(strings.Split(pattern, "/"), names)
 }
 
-// matchNames takes a step for each name at most, because only the last ** that
-// was passed can help.
+// matchNames takes at most one step for each name, because it only needs to
+// return to the last ** that it passed.
 func matchNames(patterns, names []string) bool {
 	p, n := 0, 0
 	starP, starN := -1, 0

@@ -1,5 +1,5 @@
-// Package permission decides what an agent may do: by rules the user has made,
-// and else by asking the user. Whatever goes wrong on the way is a denial.
+// Package permission decides what an agent may do: by the user's rules, or
+// otherwise by asking the user. Any failure on the way is a denial.
 //
 // It answers session/request_permission of
 // https://agentclientprotocol.com/protocol/tool-calls.
@@ -38,7 +38,7 @@ const (
 // processes that share its file.
 type Policy struct {
 	path    string
-	writing chan struct{} // holds an element while the file is changed
+	writing chan struct{} // holds an element while the file is being changed
 
 	mu    sync.Mutex
 	given []Rule // by Configure
@@ -53,7 +53,7 @@ type file struct {
 }
 
 // SetAsideError reports that the file of a Policy could not be used and was
-// renamed, so that nothing in it counts and nothing in it is lost.
+// renamed. Its rules do not apply, but nothing in it is lost.
 type SetAsideError struct {
 	Path string
 	To   string
@@ -67,13 +67,13 @@ func (e *SetAsideError) Error() string {
 // Unwrap returns what is wrong with the file.
 func (e *SetAsideError) Unwrap() error { return e.Err }
 
-// ErrNotOwn refuses a file that another user may have written, or its folder.
+// ErrNotOwn refuses a file or folder that another user may have written.
 var ErrNotOwn = atomicfile.ErrNotOwn
 
-// Open reads the rules kept at path; an empty path keeps nothing. The Policy is
-// usable even with an error, then without those rules. A *SetAsideError says
-// that the file could not be used, any other error that rules cannot be kept
-// there until the user has done something about it.
+// Open reads the rules kept at path; with an empty path nothing is kept. After an
+// error the Policy is usable, but without those rules. A *SetAsideError says that
+// the file could not be used. Any other error says that rules cannot be kept
+// there until the user solves the problem.
 func Open(path string) (*Policy, error) {
 	p := &Policy{path: path, writing: make(chan struct{}, 1)}
 	if path == "" {
@@ -112,8 +112,8 @@ func (p *Policy) read() ([]Rule, error) {
 	return nil, aside
 }
 
-// parse is strict: a member it does not know, or that another program reads
-// differently, may make a rule narrower.
+// parse is strict, because a member that it ignores, or that another program
+// reads differently, might make a rule narrower.
 func parse(data []byte) ([]Rule, error) {
 	if err := jx.Distinct(data); err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ func parse(data []byte) ([]Rule, error) {
 	return f.Rules, nil
 }
 
-// exact refuses members in other letters than those of their names, which
-// encoding/json takes for them.
+// exact refuses members whose names differ from the right ones in letter case,
+// because encoding/json accepts them.
 func exact(value any) error {
 	switch value := value.(type) {
 	case map[string]any:
@@ -168,10 +168,10 @@ func exact(value any) error {
 	return nil
 }
 
-// Answer answers a question by a rule. It returns the option that says what the
-// rule does and the rule, or no option when a rule denies and none says that:
-// the answer is cancelled then. Unless ok, no rule answers and the user has to
-// be asked. That is so for a rule that allows when no option says just that.
+// Answer answers a question by a rule. It returns the rule and the option that
+// carries it out. The option is nil if a rule denies and no option says so; the
+// answer is then cancelled. If ok is false, no rule answers and the user has to
+// be asked. This is also the case if a rule allows and no option says just that.
 func (p *Policy) Answer(q Request, options []acp.PermissionOption) (option *acp.PermissionOption, rule *Rule, ok bool) {
 	if CheckOptions(options) != nil {
 		return nil, nil, false
@@ -186,11 +186,11 @@ func (p *Policy) Answer(q Request, options []acp.PermissionOption) (option *acp.
 	return nil, nil, false
 }
 
-// Decide looks for a rule. One that denies wins over one that allows. When one
-// that denies might match but the request does not tell, no rule allows; a rule
-// that names the command does, when the doubt is only about what the command
-// touches without naming it. A rule of scope once is used up. Decide returns the
-// rule that decided.
+// Decide looks for a rule and returns the one that decided. Rules that deny win
+// over rules that allow. If the request leaves open whether a rule that denies
+// matches, no rule allows it, with one exception: if the doubt is only about files
+// that the command may touch without naming them, a rule that names the command
+// can allow it. A rule of scope once is used up.
 func (p *Policy) Decide(q Request) (Outcome, *Rule) {
 	s := inspect(&q)
 	p.mu.Lock()
@@ -229,12 +229,12 @@ func (p *Policy) use(i int) *Rule {
 	return &r
 }
 
-// ErrDenied is what Permit reports.
+// ErrDenied is the error of Permit.
 var ErrDenied = errors.New("denied by a permission rule")
 
 // Permit applies the rules that deny to something an agent does without asking,
-// such as reading a file through its client. What might be denied is, because
-// nobody is asked. Rules of scope once are for questions.
+// such as reading a file through its client. If a rule might match, the request
+// is denied, because nobody is asked. Rules of scope once apply only to questions.
 func (p *Policy) Permit(q Request) error {
 	s := inspect(&q)
 	p.mu.Lock()
@@ -250,8 +250,8 @@ func (p *Policy) Permit(q Request) error {
 	return nil
 }
 
-// Configure sets the rules of a configuration, in place of those it set before.
-// They are of scope always but not kept in the file, and Remove leaves them.
+// Configure sets the rules of a configuration and replaces those it set before.
+// They have scope always, but are not kept in the file, and Remove leaves them.
 func (p *Policy) Configure(rules []Rule) error {
 	rules = slices.Clone(rules)
 	for i := range rules {
@@ -267,7 +267,7 @@ func (p *Policy) Configure(rules []Rule) error {
 	return nil
 }
 
-// Add adds a rule and, when its scope is always, keeps it in the file. ctx bounds
+// Add adds a rule and, if its scope is always, keeps it in the file. ctx bounds
 // the wait for other processes that change the file.
 func (p *Policy) Add(ctx context.Context, r Rule) error {
 	if err := r.Check(); err != nil {
@@ -277,7 +277,7 @@ func (p *Policy) Add(ctx context.Context, r Rule) error {
 	return p.change(ctx, r.Scope, func(rules []Rule) []Rule { return append(rules, r) })
 }
 
-// Remove takes back every rule equal to r. ctx is that of Add.
+// Remove removes every rule equal to r. ctx is as in Add.
 func (p *Policy) Remove(ctx context.Context, r Rule) error {
 	return p.change(ctx, r.Scope, func(rules []Rule) []Rule {
 		return slices.DeleteFunc(rules, func(o Rule) bool { return equal(&o, &r) })
@@ -298,7 +298,7 @@ func (p *Policy) Rules() []Rule {
 	return slices.Concat(p.given, p.rules)
 }
 
-// change applies edit to the rules in force or, when they are kept, to those in
+// change applies edit to the rules in force or, if they are kept in the file, to
 // the file, which other processes may have changed meanwhile.
 func (p *Policy) change(ctx context.Context, scope Scope, edit func([]Rule) []Rule) error {
 	if scope != Always || p.path == "" {

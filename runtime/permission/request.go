@@ -6,8 +6,8 @@ import (
 	"github.com/hermes-nvim/hermes/acp"
 )
 
-// Request is what rules are compared with: what is known about the tool call an
-// agent asks permission for.
+// Request is what is known about the tool call that an agent asks permission for.
+// Rules are compared with it.
 type Request struct {
 	Agent   string // name of the agent in the user's configuration
 	Session acp.SessionID
@@ -19,20 +19,20 @@ type Request struct {
 	// Roots are the folders of the session, its working folder first; nil when
 	// they are unknown.
 	Roots []string
-	// Truncated says that a part of the tool call is missing: no rule allows it.
+	// Truncated says that part of the tool call is missing, so no rule allows it.
 	Truncated bool
 
-	words       []string // every word of the command, whatever the shell makes of it
+	words       []string // every possible word of the command, however a shell reads it
 	names       []string // other texts that may be names of files
 	below       bool     // it may touch any file below its paths
 	morePaths   bool     // it may name paths that are not among Paths
-	moreCommand bool     // it may run something that Command does not say
+	moreCommand bool     // it may run something that is not in Command
 }
 
-// Describe reads a Request out of a tool call: its kind, paths (locations, diffs
+// Describe reads a Request from a tool call: its kind, paths (locations, diffs
 // and rawInput) and command. Arguments that it does not understand make the
-// request uncertain, so that fewer rules allow it. The title is for people, an
-// agent may write there what it likes.
+// request uncertain, so that fewer rules allow it. It ignores the title, because
+// an agent may write anything there.
 func Describe(agent string, session acp.SessionID, call *acp.ToolCallUpdate) Request {
 	q := Request{Agent: agent, Session: session, Kind: call.Kind.Or("")}
 	for _, l := range call.Locations {
@@ -59,7 +59,7 @@ func Describe(agent string, session acp.SessionID, call *acp.ToolCallUpdate) Req
 }
 
 // File is the Request for a file that an agent reads or writes through its
-// client, under each of the names it goes by.
+// client, under each of its names.
 func File(agent string, session acp.SessionID, write bool, paths ...string) Request {
 	q := Request{Agent: agent, Session: session, Kind: acp.ToolKindRead, Paths: paths}
 	if write {

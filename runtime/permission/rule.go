@@ -18,7 +18,7 @@ const (
 	Deny  Action = "deny"
 )
 
-// Scope is how long a rule holds.
+// Scope is how long a rule applies.
 type Scope string
 
 // The scopes.
@@ -29,19 +29,19 @@ const (
 )
 
 // Rule decides the requests that match all of its members. An empty member
-// matches everything, with exceptions for rules that allow. The kinds other and
-// switch_mode, which say nothing about what would happen, are only matched by a
-// rule that names them, and unknown kinds by none. A command that comes with an
-// environment, or runs in an odd folder, needs a rule with Env or Cwd.
+// matches everything, with exceptions for rules that allow. Only a rule that
+// names the kinds other and switch_mode allows them, because they say nothing
+// about what would happen; no rule allows unknown kinds. A command that comes
+// with an environment, or runs in an unusual folder, needs a rule with Env or Cwd.
 //
-// A rule that allows matches only what is certain: a rule for a path needs to
-// know every path and where its links lead, a rule for a command its plain
-// words. A rule that denies and might match makes the user be asked.
+// A rule that allows matches only what is certain: a rule for a path has to know
+// every path and where its links lead, a rule for a command the plain words of
+// the command. If a rule that denies might match, the user is asked.
 type Rule struct {
 	Action  Action        `json:"action"`
 	Scope   Scope         `json:"scope"`
 	Agent   string        `json:"agent,omitempty"`
-	Session acp.SessionID `json:"session,omitempty"` // needed when Scope is Session
+	Session acp.SessionID `json:"session,omitempty"` // required if Scope is Session
 	Kind    acp.ToolKind  `json:"kind,omitempty"`
 	// Path is a pattern for all paths of the request: * and ? within a name,
 	// ** for any number of names. A pattern that does not begin with a slash
@@ -49,15 +49,15 @@ type Rule struct {
 	Path string `json:"path,omitempty"`
 	// Command are the first words of the command, such as git status.
 	Command []string `json:"command,omitempty"`
-	// Env are the names of variables that may come with an allowed command,
-	// whatever their values, besides harmless ones such as CI=1.
+	// Env are the names of variables that may come with an allowed command, with
+	// any value, besides harmless ones such as CI=1.
 	Env []string `json:"env,omitempty"`
-	// Cwd is a pattern, as Path, for the folder of an allowed command. Without
-	// it that is a folder of the session, but none that configures git.
+	// Cwd is a pattern, like Path, for the folder of an allowed command. Without
+	// it the folder must be one of the session and must not configure git.
 	Cwd string `json:"cwd,omitempty"`
 }
 
-// ErrRule is what Check reports.
+// ErrRule is the error of Check.
 var ErrRule = errors.New("not a valid permission rule")
 
 // Check reports what is wrong with the rule.
@@ -110,17 +110,17 @@ type match int
 const (
 	no     match = iota
 	unseen       // a command, which may touch files that it does not name
-	maybe        // the request does not tell
+	maybe        // the request leaves it open
 	yes
 )
 
-// fits reports whether the rule is about such requests at all.
+// fits reports whether the rule is about requests of this agent, session and kind.
 func (r *Rule) fits(q *Request) bool {
 	return (r.Agent == "" || r.Agent == q.Agent) && (r.Session == "" || r.Session == q.Session) && (r.Kind == "" || r.Kind == q.Kind)
 }
 
-// denies errs on the side of denial: everything that the request might mean
-// counts.
+// denies errs on the side of denial: it considers everything that the request
+// might mean.
 func (r *Rule) denies(s *subject) match {
 	if r.Action != Deny || !r.fits(s.Request) {
 		return no
@@ -128,7 +128,7 @@ func (r *Rule) denies(s *subject) match {
 	return min(r.deniesPath(s), r.deniesCommand(s.Request))
 }
 
-// allows needs to know for certain what the request means.
+// allows requires that the meaning of the request is certain.
 func (r *Rule) allows(s *subject) bool {
 	switch {
 	case r.Action != Allow, !r.fits(s.Request), !known(s.Kind), r.Kind == "" && (s.Kind == acp.ToolKindOther || s.Kind == acp.ToolKindSwitchMode):

@@ -36,16 +36,16 @@ type Preset struct {
 	Self bool `json:"self,omitempty"`
 
 	Install string `json:"install,omitempty"` // what to do when the program is missing
-	Auth    string `json:"auth,omitempty"`    // how one logs in
+	Auth    string `json:"auth,omitempty"`    // how to log in
 	Website string `json:"website,omitempty"`
 	Quirks  Quirks `json:"quirks,omitzero"`
 }
 
-// Quirks says what a client has to do differently for an agent. Behaviour that
-// is right for all agents is not a quirk: to send no cancel while no turn runs,
-// to give whole shell lines to a shell, and to know models from before config
-// options. Nil means false; in the user's file it means whatever the preset
-// says.
+// Quirks says what a client has to do differently for an agent. Behaviour that is
+// right for all agents is not a quirk, such as to send no cancel while no turn
+// runs, to give whole shell lines to a shell, and to support models from before
+// config options. Nil means false; in the user's file it means the value of the
+// preset.
 type Quirks struct {
 	// MissingFileEmpty: the agent creates a file only when reading it, before it
 	// exists, gives empty content in place of an error.

@@ -176,7 +176,7 @@ func (m *messages) Read(buf []byte) ([]byte, error) {
 		if err != nil || len(msg) > 0 && (msg[0] == '{' || msg[0] == '[') {
 			return msg, err
 		}
-		m.log.Warn("agent: no message", "stdout", string(msg[:min(len(msg), 200)]))
+		m.log.Warn("agent: not a message", "stdout", string(msg[:min(len(msg), 200)]))
 		buf = msg
 	}
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/history"
 )
 
-// Prompt calls session/prompt and waits for the end of the work it begins, which
-// version 2 reports by the state of the session: it was at work since the prompt
-// was sent, and is idle. An idle state that was reported before, or is repeated,
-// ends nothing. A prompt sent while the session works ends with that work, unless
-// the agent has begun something new by the time it accepts the prompt.
+// Prompt calls session/prompt and waits for the end of the work that it begins.
+// Version 2 reports the end by the state of the session: it has been at work since
+// the prompt was sent, and is idle. An idle state that was reported before, or is
+// repeated, ends nothing. A prompt sent while the session works ends with that
+// work, unless the agent has begun something new by the time it accepts the prompt.
 //
-// It fails when the context, the connection or the session ends first. The end
-// of the context does not stop the work: for that, send session/cancel and call
+// It fails if the context, the connection or the session ends first. The end of
+// the context does not stop the work: for that, send session/cancel and call
 // services.Services.Cancel.
 func (s *Services) Prompt(ctx context.Context, agent v2.Agent, req *v2.PromptRequest) (*v2.PromptResponse, history.Activity, error) {
 	state := s.one.Sessions().Open(acp.SessionID(req.SessionID))
@@ -47,7 +47,7 @@ func (s *Services) Prompt(ctx context.Context, agent v2.Agent, req *v2.PromptReq
 			return resp, now, fmt.Errorf("session %s: closed while it was at work", req.SessionID)
 		case <-ctx.Done():
 			return resp, now, context.Cause(ctx)
-		case <-closed: // what came before the end counts
+		case <-closed: // everything before the end counts
 			ended = true
 		}
 	}

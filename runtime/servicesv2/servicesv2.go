@@ -1,6 +1,6 @@
 // Package servicesv2 is package services for agents of version 2 of the protocol:
-// permission, elicitation and session state. Files and terminals are no business
-// of a client there; terminals of the agent are part of the state.
+// permission, elicitation and session state. In version 2 clients do not serve
+// files or terminals; terminals of the agent are part of the state.
 package servicesv2
 
 import (
@@ -21,14 +21,13 @@ import (
 // settings, rules, hooks and state of a services.Services. Embed it to override
 // methods.
 //
-// The hooks see what version 2 asks in the types of version 1, so one program
-// serves both. A permission request has its title as that of the tool call, a
-// command as the rawInput of one of kind execute, and keeps title, description
-// and subject in Extra.
+// The hooks see requests of version 2 in the types of version 1, so one program
+// serves both. The title of a permission request becomes the title of its tool
+// call. A command becomes the rawInput of a tool call of kind execute. Extra keeps
+// title, description and subject.
 type Services struct {
 	v2.UnimplementedClientHandler
-	// Updated is called after an update has been added to the state; nil: nothing
-	// is.
+	// Updated, if set, is called after an update has been added to the state.
 	Updated func(context.Context, *v2.UpdateSessionNotification) error
 
 	one *services.Services
@@ -58,8 +57,8 @@ func (s *Services) NewSession(ctx context.Context, agent v2.Agent, req *v2.NewSe
 	return resp, nil
 }
 
-// ResumeSession calls session/resume. With a replay the state starts afresh,
-// without one what is known of the session stays.
+// ResumeSession calls session/resume. A replay resets the state; without one the
+// state is kept.
 func (s *Services) ResumeSession(ctx context.Context, agent v2.Agent, req *v2.ResumeSessionRequest) (*v2.ResumeSessionResponse, error) {
 	id := acp.SessionID(req.SessionID)
 	st := s.one.Sessions().Open(id)
@@ -95,7 +94,7 @@ func (s *Services) RequestPermission(ctx context.Context, p *v2.RequestPermissio
 	return &v2.RequestPermissionResponse{Outcome: &v2.CancelledPermissionOutcome{}}, nil
 }
 
-// older puts a permission request as version 1 would.
+// older converts a permission request to version 1.
 func (s *Services) older(p *v2.RequestPermissionRequest) *acp.RequestPermissionRequest {
 	req := &acp.RequestPermissionRequest{SessionID: acp.SessionID(p.SessionID), Meta: p.Meta}
 	for name, value := range acp.Extra(p.AppendJSON(nil)).All() {
@@ -126,7 +125,7 @@ func (s *Services) older(p *v2.RequestPermissionRequest) *acp.RequestPermissionR
 func (s *Services) toolCall(id acp.SessionID, u *v2.ToolCallUpdate) acp.ToolCallUpdate {
 	st := s.one.State(id)
 	if st == nil {
-		st = history.New(id, history.Limits{Bytes: math.MaxInt}) // nobody opened it; the question counts all the same
+		st = history.New(id, history.Limits{Bytes: math.MaxInt}) // the session is not open, but the question is valid
 	}
 	historyv2.Apply(st, u)
 	merged, _ := st.Merge(&acp.ToolCallUpdate{ToolCallID: acp.ToolCallID(u.ToolCallID)})
@@ -162,7 +161,7 @@ func paths(change v2.DiffChangeVariant) []v2.AbsolutePath {
 		// A newer operation: every member may be a path.
 		var all []v2.AbsolutePath
 		for _, raw := range c.Raw.All() {
-			path := v2.AbsolutePath(raw) // unless it is a string: a path that no rule allows
+			path := v2.AbsolutePath(raw) // if it is not a string: a path that no rule allows
 			json.Unmarshal(raw, &path)
 			all = append(all, path)
 		}
@@ -172,7 +171,7 @@ func paths(change v2.DiffChangeVariant) []v2.AbsolutePath {
 }
 
 // CreateElicitation answers by asking the user, or with cancel. Both versions
-// write questions and answers alike.
+// write questions and answers the same way.
 func (s *Services) CreateElicitation(ctx context.Context, p *v2.CreateElicitationRequest) (*v2.CreateElicitationResponse, error) {
 	req, resp := new(acp.CreateElicitationRequest), new(v2.CreateElicitationResponse)
 	if err := req.UnmarshalJSON(p.AppendJSON(nil)); err != nil {
@@ -185,7 +184,7 @@ func (s *Services) CreateElicitation(ctx context.Context, p *v2.CreateElicitatio
 	return resp, resp.UnmarshalJSON(answer.AppendJSON(nil))
 }
 
-// CompleteElicitation says that the user is done with a web page.
+// CompleteElicitation notes that the user is done with a web page.
 func (s *Services) CompleteElicitation(ctx context.Context, p *v2.CompleteElicitationNotification) error {
 	return s.one.CompleteElicitation(ctx, &acp.CompleteElicitationNotification{ElicitationID: acp.ElicitationID(p.ElicitationID)})
 }

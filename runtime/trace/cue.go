@@ -19,7 +19,8 @@ const (
 	notification
 )
 
-// message is what matters of a JSON-RPC message. Its slices alias the message.
+// message holds the relevant parts of a JSON-RPC message. Its slices alias the
+// message.
 type message struct {
 	kind   kind
 	ID     json.RawMessage
@@ -65,12 +66,12 @@ func (m *message) outcome() string {
 type cue struct {
 	Record
 	message
-	ours     bool            // said by the side that is played
-	done     bool            // said
-	request  *cue            // that a response answers; nil when the recording lacks it
-	answer   *cue            // to a request; nil when the recording lacks it
+	ours     bool            // sent by the played side
+	done     bool            // has been sent
+	request  *cue            // that a response answers; nil if the recording lacks it
+	answer   *cue            // to a request; nil if the recording lacks it
 	answered bool            // the peer has answered
-	live     json.RawMessage // id of the peer's request as it is now
+	live     json.RawMessage // id of the peer's request in this play
 }
 
 // String says what is expected.
@@ -84,7 +85,7 @@ func (c *cue) String() string {
 	return c.describe()
 }
 
-// script turns records into cues: what side says, and what it waits for.
+// script turns records into cues: what side sends, and what it waits for.
 func script(records []Record, side Side) []*cue {
 	var cues []*cue
 	var open []*cue // requests without an answer yet
@@ -123,7 +124,7 @@ func script(records []Record, side Side) []*cue {
 	return cues
 }
 
-// replaceID gives a response another id. Everything else stays.
+// replaceID gives a response another id. Everything else stays as it is.
 func replaceID(msg []byte, id json.RawMessage) []byte {
 	edit := jx.Edit{Source: msg}
 	var d jx.Dec
@@ -145,7 +146,7 @@ func errorAnswer(id json.RawMessage, text string) []byte {
 	return slices.Concat([]byte(`{"jsonrpc":"2.0","id":`), id, []byte(`,"error":{"code":-32603,"message":`), msg, []byte(`}}`))
 }
 
-// member returns a member of an object that is a string, "" when there is none.
+// member returns a string member of an object, "" if there is none.
 func member(object json.RawMessage, name string) string {
 	var d jx.Dec
 	d.Reset(object)
@@ -153,7 +154,7 @@ func member(object json.RawMessage, name string) string {
 	return string(text)
 }
 
-// substitutions turn what was recorded into what is so now.
+// substitutions replace recorded values with those of this play.
 type substitutions struct {
 	pairs [][2][]byte
 	seen  map[string]bool
@@ -176,7 +177,7 @@ func (s *substitutions) value(recorded, live string) {
 	s.add(from, to)
 }
 
-// path maps a folder, and what is in it wherever it is named.
+// path maps a folder and every path in it, wherever they occur.
 func (s *substitutions) path(recorded, live string) {
 	if len(recorded) < 2 || live == "" || recorded == live {
 		return

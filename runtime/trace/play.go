@@ -26,7 +26,7 @@ func (s Side) String() string {
 	return "agent"
 }
 
-// out is the direction of what a side says.
+// out is the direction of the messages that a side sends.
 func (s Side) out() Direction {
 	if s == Client {
 		return ToAgent
@@ -40,24 +40,23 @@ func (s Side) peer() Side { return 1 - s }
 // PlayOptions configure Play. The zero value plays the agent, without pauses.
 type PlayOptions struct {
 	Side Side
-	// Cwd is the folder in which a played client opens its sessions, in place of
-	// the recorded one. Empty: the recorded one.
+	// Cwd is the folder in which a played client opens its sessions. Empty: the
+	// recorded one.
 	Cwd string
 	// Speed is how fast time passes: 1 as recorded, 10 ten times as fast; 0
 	// leaves all pauses out.
 	Speed float64
-	// Wait bounds how long the peer may take for what is expected of it; 0: no
-	// bound.
+	// Wait bounds how long the peer may take for an expected message; 0: no bound.
 	Wait time.Duration
-	// OnStderr gets the lines of the agent's standard error where they were
-	// recorded.
+	// OnStderr is called with the lines of the agent's standard error, at their
+	// places in the recording.
 	OnStderr func(line []byte)
-	// OnDifference is told what the peer does differently and does not end the
-	// play: an answer that is an error where it was none, or the reverse.
+	// OnDifference is called with differences that do not end the play: an answer
+	// is an error and was not one in the recording, or the reverse.
 	OnDifference func(text string)
 }
 
-// MismatchError says where a peer did something else than in the recording.
+// MismatchError says where a peer deviated from the recording.
 type MismatchError struct {
 	File string
 	Line int    // of what was expected; 0 when the recording has ended
@@ -72,20 +71,20 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s:%d: expected %s, but %s", e.File, e.Line, e.Want, e.Got)
 }
 
-// Play plays one side of a recording over t, which it closes in the end. It
-// returns nil when everything was said and the peer has hung up; a client hangs
-// up itself, and so does an agent whose recording ends before an answer.
+// Play plays one side of a recording over t, and closes t at the end. It returns
+// nil when everything was sent and the peer has closed the connection. A played
+// client closes it itself, and so does a played agent whose recording ends before
+// an answer.
 //
-// What the peer has to say is found by method and order, not by params: its
-// requests and, when it is a client, its notifications. What stood before a
-// message in the recording happens before it. Ids are mapped: those of
-// requests, the ids of sessions and terminals that the peer gives, and, for an
-// agent, the working directory of the session, so that the paths in the
-// recording become paths of the live session. Notifications of an agent need
-// not be the recorded ones, because models never say the same twice.
+// Play matches the messages of the peer by method and order, not by params: its
+// requests and, if it is a client, its notifications. A message is sent only after
+// everything that precedes it in the recording. Play maps the ids of requests, the
+// ids of sessions and terminals that the peer chooses and, for an agent, the
+// working directory of the session, so that the paths in the recording become
+// paths of the live session. Notifications of an agent need not match the
+// recording, because models never write the same text twice.
 //
-// A peer that does something else gets an error for it, and Play returns a
-// *MismatchError.
+// If the peer deviates, it gets an error and Play returns a *MismatchError.
 func Play(ctx context.Context, t transport.Transport, rec *Recording, o PlayOptions) error {
 	p := &player{PlayOptions: o, t: t, name: rec.Name, cues: script(rec.Records, o.Side), heard: make(chan heard)}
 	ctx, cancel := context.WithCancel(ctx)
@@ -121,17 +120,17 @@ type player struct {
 	at    int // cues before it are done
 	subst substitutions
 	heard chan heard
-	gone  bool // the peer has hung up
+	gone  bool // the peer has closed the connection
 	why   error
 }
 
-// listen reads what the peer says.
+// listen reads the messages of the peer.
 func (p *player) listen(ctx context.Context) {
 	for {
 		msg, err := p.t.Read(nil)
 		var tooLarge *transport.TooLargeError
 		if errors.As(err, &tooLarge) {
-			continue // play will miss it
+			continue // play will report it as missing
 		}
 		for _, h := range []heard{{msg: msg}, {err: err}} {
 			if len(h.msg) == 0 && h.err == nil {
@@ -149,7 +148,7 @@ func (p *player) listen(ctx context.Context) {
 	}
 }
 
-// play goes through the cues.
+// play plays the cues in order.
 func (p *player) play(ctx context.Context) error {
 	if p.Side == Client {
 		p.moveTo(p.Cwd)
@@ -180,9 +179,9 @@ func (p *player) play(ctx context.Context) error {
 	return nil
 }
 
-// owes reports whether a request of the peer has no answer in the recording: it
-// ends inside of something, as an agent that dies does, and waiting would be for
-// ever.
+// owes reports whether a request of the peer has no answer in the recording. Such
+// a recording ends too early, as that of an agent that dies does, and the peer
+// would wait forever.
 func (p *player) owes() bool {
 	answered := map[*cue]bool{}
 	for _, c := range p.cues {
@@ -203,7 +202,8 @@ func (p *player) moveTo(dir string) {
 	}
 }
 
-// pause lets the time between two records pass and hears what comes meanwhile.
+// pause waits for the time between two records, and handles the messages that
+// arrive meanwhile.
 func (p *player) pause(ctx context.Context, from, to time.Time) error {
 	if p.Speed <= 0 || from.IsZero() || !to.After(from) {
 		return nil
@@ -218,7 +218,7 @@ func (p *player) pause(ctx context.Context, from, to time.Time) error {
 	return nil
 }
 
-// say does what a cue of ours says.
+// say sends the message of a cue of ours.
 func (p *player) say(c *cue) error {
 	if c.Direction == Stderr {
 		if p.OnStderr != nil {
@@ -237,14 +237,15 @@ func (p *player) say(c *cue) error {
 	return nil
 }
 
-// leave notes that the peer is gone. It matters when it still owes something.
+// leave notes that the peer is gone. This matters only if the peer still has to
+// send something.
 func (p *player) leave(err error) {
 	if p.gone = true; p.why == nil {
 		p.why = err
 	}
 }
 
-// await waits until the peer has said what c expects.
+// await waits until the peer has sent what c expects.
 func (p *player) await(ctx context.Context, c *cue) error {
 	var late <-chan time.Time
 	if p.Wait > 0 {
@@ -274,7 +275,7 @@ func (p *player) mismatch(c *cue, got string) error {
 	return e
 }
 
-// hear handles one message of the peer, or sets over when time is up first.
+// hear handles one message of the peer, or sets over if the time is up first.
 func (p *player) hear(ctx context.Context, time <-chan time.Time, over *bool) error {
 	if p.gone {
 		select {
@@ -305,7 +306,7 @@ func (p *player) take(msg []byte) error {
 	m := parse(msg)
 	switch m.kind {
 	case noise:
-		return nil // a line that is no message
+		return nil // the line is not a message
 	case response:
 		return p.answer(m, msg)
 	case notification:
@@ -329,8 +330,8 @@ func (p *player) take(msg []byte) error {
 	return nil
 }
 
-// find returns the first cue that m can be. A cue cannot be passed over once
-// the recording has its answer before m: then m was sent because of it.
+// find returns the first cue that m can be. It cannot skip a cue whose answer is
+// before m in the recording, because m may have been sent because of that answer.
 func (p *player) find(m *message) (found, next *cue) {
 	var owed []*cue
 	for _, c := range p.cues[p.at:] {
@@ -353,7 +354,7 @@ func (p *player) find(m *message) (found, next *cue) {
 	return nil, nil
 }
 
-// answer takes the peer's answer to a request of ours.
+// answer handles the peer's answer to a request of ours.
 func (p *player) answer(m *message, msg []byte) error {
 	for i := p.at; i >= 0; i-- {
 		if i == len(p.cues) {
@@ -385,7 +386,7 @@ func (p *player) answer(m *message, msg []byte) error {
 		return nil
 	}
 	if p.OnDifference != nil {
-		p.OnDifference(fmt.Sprintf("%s: the %s answers what was not asked: %.200s", p.name, p.Side.peer(), msg))
+		p.OnDifference(fmt.Sprintf("%s: the %s answers a request that was not sent: %.200s", p.name, p.Side.peer(), msg))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // MaxLine bounds one line of a recording in bytes: the largest message that a
-// connection accepts, in base64, and room for the rest.
+// connection accepts, in base64, plus the rest of the record.
 const MaxLine = transport.DefaultMaxMessage/3*4 + 1<<20
 
 // Error says what is wrong with a recording, and where.
@@ -47,9 +47,9 @@ func NewReader(name string, r io.Reader) *Reader {
 	return &Reader{r: bufio.NewReaderSize(r, 64<<10), name: name}
 }
 
-// Next returns the next record, io.EOF at the end, and else an *Error. Blank
-// lines are skipped. A last line that was never finished, because the recorder
-// was killed, ends the recording without an error; see Cut.
+// Next returns the next record. The error is io.EOF at the end, otherwise an
+// *Error. Blank lines are skipped. A last line that was never finished, because
+// the recorder was killed, ends the recording without an error; see Cut.
 func (r *Reader) Next() (Record, error) {
 	for r.err == nil {
 		rec, ok, err := r.next()
@@ -124,10 +124,10 @@ type Recording struct {
 	Name    string // of the file
 	Meta    Meta   // zero when the recording does not say
 	Records []Record
-	Cut     bool // it ended inside a line
+	Cut     bool // it ends inside a line
 }
 
-// MaxFile bounds what ReadFile takes into memory, in bytes.
+// MaxFile bounds what ReadFile reads into memory, in bytes.
 const MaxFile = 1 << 30
 
 // ReadFile reads a whole recording.

@@ -1,4 +1,4 @@
-// Package trace records what a client and an agent say to each other, reads
+// Package trace records the messages between a client and an agent, reads
 // recordings, and plays either side of one.
 //
 // A recording is a text file with one JSON object a line. The first describes
@@ -10,8 +10,8 @@
 //	{"seq":2,"time":"...","direction":"agent->client","transport":"stdio","text":"Loading ..."}
 //	{"seq":3,"time":"...","direction":"stderr","text":"listening"}
 //
-// A message is kept byte for byte: as JSON when it is JSON, as a string when it
-// is other text, as base64 when it is not UTF-8.
+// A message is kept byte for byte: as JSON if it is JSON, as a string if it is
+// other text, as base64 if it is not UTF-8.
 package trace
 
 import (
@@ -45,12 +45,12 @@ const Format = 1
 // Meta describes a recording. Members are empty when they are not known.
 type Meta struct {
 	Format   int      `json:"format"`
-	Program  string   `json:"program"` // that recorded, with its version
+	Program  string   `json:"program"` // the recorder, with its version
 	Version  string   `json:"version,omitempty"`
 	Agent    string   `json:"agent,omitempty"`    // its name in the configuration
 	Command  []string `json:"command,omitempty"`  // that started it
 	Cwd      string   `json:"cwd,omitempty"`      // of the agent process
-	Protocol int      `json:"protocol,omitempty"` // version of the protocol asked for, when it is known in advance
+	Protocol int      `json:"protocol,omitempty"` // version of the protocol to ask for, if it is known in advance
 	Redacted bool     `json:"redacted"`           // secrets were replaced, see Redact
 }
 
@@ -59,9 +59,9 @@ type Record struct {
 	Seq       uint64
 	Time      time.Time
 	Direction Direction
-	Transport string // how the message went: stdio, websocket, http, memory; may be empty
+	Transport string // of the message: stdio, websocket, http, memory; may be empty
 	Redacted  bool   // something in it was replaced
-	Cut       bool   // the line had no end: the sender stopped inside it
+	Cut       bool   // the line has no end: the sender stopped inside it
 	Bytes     []byte // message or line, without line end
 	Meta      *Meta  // of the record whose direction is About
 
@@ -128,7 +128,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
 }
 
-// isMessage reports whether b can stand in a record as it is and be read back
+// isMessage reports whether b can be written into a record as it is and read back
 // unchanged.
 func isMessage(b []byte) bool {
 	if len(b) < 2 || b[0] != '{' && b[0] != '[' || b[len(b)-1] != '}' && b[len(b)-1] != ']' || bytes.IndexByte(b, '\n') >= 0 {

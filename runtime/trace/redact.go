@@ -11,28 +11,28 @@ import (
 	"github.com/hermes-nvim/hermes/internal/jx"
 )
 
-// hidden takes the place of a secret.
+// hidden replaces a secret.
 const hidden = "[redacted]"
 
-// Redact replaces the secrets in a message or line and says whether there were
+// Redact replaces the secrets in a message or line and reports whether there were
 // any. Everything else stays byte for byte, so a message remains a message. The
-// result aliases b when nothing changed. What counts as a secret:
+// result aliases b if nothing changed. These count as secrets:
 //
 //   - by position: values of environment variables and of headers, answers to
 //     elicitations;
-//   - by name: strings below members called authorization, password, cookie,
-//     api_key, token, secret and their like, in any spelling, and words of a
-//     command behind flags of such names;
+//   - by name: strings below members named authorization, password, cookie,
+//     api_key, token, secret and the like, in any spelling, and words of a
+//     command after flags with such names;
 //   - by shape: keys with known prefixes, bearer tokens, JSON web tokens,
-//     private key blocks, passwords in URLs and behind curl -u and mysql -p,
-//     webhooks, name=value pairs with such names, long random text; in names of
-//     members, too, and inside base64 where that is the output of a terminal or
-//     the contents of a file.
+//     private key blocks, passwords in URLs and after curl -u and mysql -p,
+//     webhooks, name=value pairs with such names, long random text. These are
+//     also hidden in names of members, and inside base64 if that is the output
+//     of a terminal or the contents of a file.
 //
 // A message that is nested more than 512 levels deep is hidden as a whole: no
-// connection takes it, so nobody knows what its members mean. Redact errs on the
-// side of hiding, and cannot find a secret that looks like an
-// ordinary word in an ordinary place: treat recordings with care.
+// connection accepts it, so the meaning of its members is unknown. Redact errs on
+// the side of hiding, but cannot find a secret that looks like an ordinary word
+// in an ordinary place, so treat recordings with care.
 func Redact(b []byte) ([]byte, bool) {
 	if jx.Deeper(b, jx.MaxDepth) {
 		return []byte(hidden), true
@@ -48,10 +48,10 @@ func Redact(b []byte) ([]byte, bool) {
 
 // place is where in a message a value is.
 type place struct {
-	parent, name string // members it belongs to, the inner one last; lists do not count
+	parent, name string // the members around it, the inner one last; lists do not count
 	secret       bool   // all strings and numbers below are hidden
 	pairs        bool   // a list of {name, value}, or an object
-	plain        bool   // an id or a path: long random text is what it is for
+	plain        bool   // an id or a path, which may be long random text
 	base64       bool   // output of a terminal or contents of a file
 }
 
@@ -62,7 +62,7 @@ type walker struct {
 	names int // how many names were hidden
 }
 
-// inside replaces what is between the quotes of the string that was read last.
+// inside replaces the text between the quotes of the string that was read last.
 func (w *walker) inside(token, text []byte) {
 	w.edit.Replace(w.Pos()-len(token)+1, w.Pos()-1, text)
 }
@@ -106,8 +106,8 @@ func (w *walker) str(token []byte, at place) {
 	}
 }
 
-// list goes over an array. It may be the words of a command: what belongs to a
-// flag such as --token is hidden, be it the rest of the word or the next one.
+// list goes over an array. It may be the words of a command, so the value of a
+// flag such as --token is hidden: the rest of the word or the next word.
 func (w *walker) list(at place) {
 	next := false
 	w.Array()
@@ -136,8 +136,8 @@ func (w *walker) list(at place) {
 // minNamed is the length in bytes of the shortest name with a secret in it.
 const minNamed = 16
 
-// name passes over the name of a member and returns it. A secret may stand
-// there as well; hidden names are numbered, because they must differ.
+// name skips the name of a member and returns it. A name may also be a secret;
+// hidden names are numbered, because they must differ.
 func (w *walker) name() string {
 	at := w.Pos()
 	token := w.Name()
@@ -160,12 +160,12 @@ func (p place) member(name string, rest []byte) place {
 		flat == "data" && (p.name == "update" || p.name == "output" && p.parent == "update")
 	switch {
 	case flat == "env" || strings.HasSuffix(flat, "headers"),
-		slices.Contains(environments, flat) && rest[0] != '"': // text names one, such as production
+		slices.Contains(environments, flat) && rest[0] != '"': // a string only names an environment, such as production
 		m.secret, m.pairs = true, true
 	case p.pairs && flat == "name":
 		m.secret = false
 	case isSecretName(flat),
-		flat == "auth" && rest[0] == '"', // an object has capabilities
+		flat == "auth" && rest[0] == '"', // an object holds capabilities
 		flat == "pwd" && rest[0] == '"' && !isFolder(rest[1:]):
 		m.secret = true
 	case p.parent == "" && p.name == "result" && flat == "content" && rest[0] == '{':
@@ -174,7 +174,7 @@ func (p place) member(name string, rest []byte) place {
 	return m
 }
 
-// flatten takes the spelling out of a name: api-key, apiKey and API_KEY are one.
+// flatten removes the spelling from a name: api-key, apiKey and API_KEY become one.
 func flatten(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -207,7 +207,7 @@ func isSecretName(flat string) bool {
 		!slices.Contains(notSecret, flat) && slices.ContainsFunc(secretEnds, func(e string) bool { return strings.HasSuffix(flat, e) })
 }
 
-// isFolder reports whether text begins as the path of a folder does.
+// isFolder reports whether text begins like the path of a folder.
 func isFolder(text []byte) bool {
 	return len(text) > 1 && (text[0] == '/' || text[0] == '~' || text[0] == '.' || text[1] == ':')
 }
@@ -216,8 +216,8 @@ func isPlain(flat string) bool {
 	return slices.ContainsFunc(plainEnds, func(e string) bool { return strings.HasSuffix(flat, e) })
 }
 
-// redactCommand hides the secrets in the words of a command: by shape, and the
-// values of flags with such names.
+// redactCommand hides the secrets in the words of a command: by shape, and as
+// values of flags with secret names.
 func redactCommand(words []string) []string {
 	var out []string
 	next := false
@@ -251,7 +251,7 @@ func redactString(b []byte, random bool) ([]byte, bool) {
 }
 
 // redactBase64 is redactString for text in base64: the secrets in it are hidden
-// and the rest stays. What holds no text is taken as it is.
+// and the rest stays. Data that is not text stays as it is.
 func redactBase64(b []byte, random bool) ([]byte, bool) {
 	text, err := base64.StdEncoding.DecodeString(string(jx.Unescape(b))) // slashes may be escaped
 	if err != nil || !isText(text) {
@@ -264,7 +264,7 @@ func redactBase64(b []byte, random bool) ([]byte, bool) {
 	return base64.StdEncoding.AppendEncode(nil, masked), true
 }
 
-// isText reports whether b is text, be it cut inside a character.
+// isText reports whether b is text, even if it is cut inside a character.
 func isText(b []byte) bool {
 	for n := 0; n < utf8.UTFMax-1 && len(b) > 0 && !utf8.RuneStart(b[0]); n++ {
 		b = b[1:]
@@ -280,7 +280,7 @@ func isText(b []byte) bool {
 	return utf8.Valid(b) && bytes.IndexByte(b, 0) < 0
 }
 
-// redactText hides what has the shape of a secret. random says whether long
+// redactText hides text with the shape of a secret. random says whether long
 // random text counts.
 func redactText(b []byte, random bool) ([]byte, bool) {
 	if len(b) < minSecret {

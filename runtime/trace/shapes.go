@@ -5,18 +5,18 @@ import (
 	"regexp"
 )
 
-// minSecret is the length in bytes of the shortest secret that is told by its
-// shape.
+// minSecret is the length in bytes of the shortest secret that is recognized by
+// its shape.
 const minSecret = 6
 
-// shape is a kind of secret that shows in the text itself. It begins with one
-// of a few words, so that most text is passed over without a closer look.
+// shape is a kind of secret that the text itself reveals. It begins with one of a
+// few words, so that most text is skipped quickly.
 type shape struct {
 	words []string       // in lower case, at least two characters
-	apart bool           // no letter or digit may stand before
+	apart bool           // no letter or digit may precede it
 	re    *regexp.Regexp // matches from the word on
-	group int            // what of a match is the secret
-	needs string         // one of these has to be in it, or it is an ordinary word
+	group int            // the group of the match that is the secret
+	needs string         // without one of these characters it is an ordinary word
 	long  bool           // it may be longer than window and hold blanks
 }
 
@@ -43,7 +43,7 @@ var shapes = []shape{
 	{words: []string{"login "}, apart: true, group: 1, re: regexp.MustCompile(`^login\s+\S+\s+password\s+(\S+)`)},
 	{words: []string{"curl "}, apart: true, group: 1, re: regexp.MustCompile(`^curl\s(?:[^\n|;&]*?\s)?(?:-u|--user)[ =]?\\?["']?[^\s:"'\\]+:([^\s"'\\]+)`)},
 	{words: []string{"mysql"}, apart: true, group: 1, re: regexp.MustCompile(`^mysql[a-z]*\s(?:[^\n|;&]*?\s)?-p([^\s"'\\]+)`)},
-	// Assignments in capitals are an environment's, and need no digits.
+	// Assignments in capitals belong to an environment and need no digits.
 	{words: []string{
 		"password", "passwd", "passphrase", "_pass", "secret", "token", "api_key", "access_key", "private_key", "signing_key", "encryption_key", "auth_key", "master_key",
 	}, group: 1, re: regexp.MustCompile(`^[A-Z_]*(?:PASSWORD|PASSWD|PASSPHRASE|PASS|SECRET|TOKEN|KEY)(?:_[A-Z0-9_]*)?=\\?["']?([^\s"'\\&;|,(){}<>\[\]$]{6,})`)},
@@ -64,7 +64,7 @@ type word struct {
 }
 
 // words are found by their first two characters: begins holds 1 + the index in
-// words of those that begin so, 0 where none does.
+// words of those with that beginning, 0 if there are none.
 var begins, words = index(shapes)
 
 func index(shapes []shape) (*[1 << 16]uint8, [][]word) {
@@ -102,7 +102,7 @@ func shapedSpans(b []byte) [][2]int {
 			if ok {
 				spans = append(spans, span)
 			}
-			if span[1] > 0 { // looked at, whatever it is
+			if span[1] > 0 { // checked, whatever it is
 				i = max(i, span[1]-2)
 				break
 			}
@@ -111,8 +111,8 @@ func shapedSpans(b []byte) [][2]int {
 	return spans
 }
 
-// at looks for the secret at a word. The span is that of what has the shape,
-// also when it is no secret, and zero for none.
+// at looks for the secret at a word. The span is that of the text with the shape,
+// even if it is not a secret, and zero if there is none.
 func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 	if s.apart && i > 0 && kinds[b[i-1]] != 0 && kinds[b[i-1]] != other {
 		return span, false
@@ -129,7 +129,7 @@ func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 	if s.needs != "" && !bytes.ContainsAny(b[span[0]:span[1]], s.needs) {
 		return span, false
 	}
-	if span[1] == i+window { // it may go on
+	if span[1] == i+window { // it may be longer
 		for span[1] < len(b) && bytes.IndexByte([]byte(" \t\r\n\"'\\"), b[span[1]]) < 0 {
 			span[1]++
 		}
@@ -137,8 +137,8 @@ func (s *shape) at(b []byte, i int) (span [2]int, ok bool) {
 	return span, true
 }
 
-// window is how far from its word the beginning of a secret is looked for, in
-// bytes, so that text made of such words costs no more than its length.
+// window is how far from its word a secret may begin, in bytes. It bounds the cost
+// of text that is full of such words.
 const window = 256
 
 // A run of characters is a key when it is long and its characters change kind
@@ -149,9 +149,9 @@ const (
 	maxRun = 1024
 )
 
-// randomSpans finds long random text: base64, base64url, base62. Hexadecimal is
-// not among it, because most of it is a hash or an id. A slash ends a run unless
-// the whole looks like base64, because most slashes are in paths.
+// randomSpans finds long random text: base64, base64url, base62. It leaves out
+// hexadecimal text, because most of it is a hash or an id. A slash ends a run
+// unless the whole looks like base64, because most slashes are in paths.
 func randomSpans(b []byte) [][2]int {
 	var spans [][2]int
 	for i := 0; i < len(b); i++ {
@@ -178,8 +178,8 @@ func randomSpans(b []byte) [][2]int {
 	return spans
 }
 
-// isBase64 reports whether a run with slashes is random as a whole. Those of a
-// path stand between words: three letters of one kind in a row begin a word.
+// isBase64 reports whether a run with slashes is random as a whole. The slashes of
+// a path are between words: three letters of one kind in a row begin a word.
 func isBase64(run []byte) bool {
 	slash := bytes.IndexByte(run, '/')
 	if slash < 0 || !isRandom(run) {
@@ -216,7 +216,7 @@ const (
 	other
 )
 
-// kinds tells what a character of a key is, 0 for those that are in none.
+// kinds is the kind of each character of a key, 0 for characters that no key has.
 var kinds = func() (k [256]uint8) {
 	for c := range k {
 		switch {

@@ -24,12 +24,11 @@ type Options struct {
 
 // Writer writes a recording. It is safe for concurrent use.
 //
-// Nothing is lost: records wait in a queue that a goroutine masks and writes,
-// whole lines at a time, as soon as there are any; when more than
-// Options.Queue bytes wait, the methods wait as well, so that a connection
-// slows down rather than being recorded with holes. A file that cannot be
-// written ends that: what comes later is counted and dropped, traffic goes on,
-// and Close returns the error.
+// Nothing is lost: records wait in a queue, and a goroutine masks them and writes
+// them, whole lines at a time, as soon as there are any. If more than
+// Options.Queue bytes wait, the methods wait as well, so that a connection slows
+// down instead of being recorded with holes. If the file cannot be written, later
+// records are counted and dropped, traffic continues, and Close returns the error.
 type Writer struct {
 	w    io.Writer
 	opts Options
@@ -67,7 +66,7 @@ func Create(path string, opts Options) (*Writer, error) {
 	return NewWriter(f, opts), nil
 }
 
-// NewWriter starts a recording. Close closes w when it is an io.Closer. Each
+// NewWriter starts a recording. Close closes w if it is an io.Closer. Each
 // write to w holds whole lines.
 func NewWriter(w io.Writer, opts Options) *Writer {
 	if opts.Queue <= 0 {
@@ -82,13 +81,13 @@ func NewWriter(w io.Writer, opts Options) *Writer {
 	return t
 }
 
-// Message records a message, or a line that is none, as it is on the wire and
-// without line end. It does not keep b.
+// Message records a message, or a line that is not a message, as it is on the wire
+// and without its line end. It does not keep b.
 func (t *Writer) Message(d Direction, b []byte) error {
 	return t.add(Record{Direction: d, Transport: t.opts.Transport, Bytes: b})
 }
 
-// CutMessage is Message for what came of a line whose end never came.
+// CutMessage is Message for a line whose end never came.
 func (t *Writer) CutMessage(d Direction, b []byte) error {
 	return t.add(Record{Direction: d, Transport: t.opts.Transport, Bytes: b, Cut: true})
 }
@@ -101,8 +100,8 @@ func (t *Writer) Note(format string, args ...any) error {
 	return t.add(Record{Direction: Note, Bytes: fmt.Appendf(nil, format, args...)})
 }
 
-// Tap returns a rpc.Options.Tap for a connection; server says that it is
-// the agent's.
+// Tap returns an rpc.Options.Tap for a connection; server says that it is the
+// agent's.
 func (t *Writer) Tap(server bool) func(rpc.Direction, []byte) {
 	return func(d rpc.Direction, b []byte) {
 		way := ToClient
@@ -185,7 +184,7 @@ func (t *Writer) mask(r *Record) {
 	r.Bytes, r.Redacted = masked, changed
 }
 
-// flush writes whole lines. left is how many records are lost when it fails.
+// flush writes whole lines. left is how many records are lost if it fails.
 func (t *Writer) flush(lines []byte, left int) bool {
 	_, err := t.w.Write(lines)
 	if err == nil {
@@ -200,8 +199,8 @@ func (t *Writer) flush(lines []byte, left int) bool {
 	return false
 }
 
-// Close writes what waits and closes the file. It returns what went wrong since
-// the recording started.
+// Close writes what is queued and closes the file. It returns the first error
+// since the recording started.
 func (t *Writer) Close() error {
 	t.mu.Lock()
 	first := !t.closed

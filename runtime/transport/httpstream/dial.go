@@ -194,7 +194,7 @@ func (c *client) initialize(ctx context.Context, msg []byte, key string) {
 		c.cancel(fmt.Errorf("initialize: the answer has no usable %s (is this an ACP server?)", headerConnection))
 	case !matches:
 		c.setID(id)
-		c.cancel(errors.New("initialize: the answer is not that to the request"))
+		c.cancel(errors.New("initialize: the answer does not belong to the request"))
 	default:
 		c.setID(id)
 		if e.Error != nil { // there may be nothing more to come
@@ -267,7 +267,7 @@ func (c *client) post(msg []byte, e *envelope.Envelope) error {
 	return nil
 }
 
-// refused deals with a message the server did not take.
+// refused handles a message that the server did not accept.
 func (c *client) refused(answer *http.Response, e *envelope.Envelope, key string) error {
 	body, _ := io.ReadAll(io.LimitReader(answer.Body, maxErrorBody))
 	err := statusError(http.MethodPost, answer.StatusCode, body)
@@ -298,7 +298,7 @@ func (c *client) waits(key string) bool {
 	return ok
 }
 
-// settled takes a call off the list, and says whether it was on it.
+// settled removes a call from the list, and reports whether it was there.
 func (c *client) settled(key string) (waiting, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

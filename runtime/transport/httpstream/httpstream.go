@@ -3,13 +3,13 @@
 // messages from it arrive on event streams (SSE), over HTTP/1.1 or HTTP/2.
 //
 //	POST initialize         200, the answer, and an Acp-Connection-Id
-//	POST any other message  202; what comes of it arrives on a stream
+//	POST any other message  202; its answer and updates arrive on a stream
 //	GET                     the stream of the connection, or with an
 //	                        Acp-Session-Id that of a session
 //	DELETE                  202; ends the connection
 //
-// Answers to session/new, session/list, session/load and other calls that are
-// about no session travel on the stream of the connection, the rest on that of
+// Answers to session/new, session/list, session/load and other calls without an
+// open session travel on the stream of the connection, all others on the stream of
 // their session.
 //
 // Servers of this package number their events and say in a Last-Event-ID header
@@ -47,8 +47,8 @@ const replayWait = 2 * time.Second
 func sound(id string) bool { return len(id) <= maxID && access.Visible(id) }
 
 // aboutSession reports whether a method of any version is about one session, and
-// whether it is known at all. Its own list of what only version 2 has keeps that
-// version's messages out of programs that do not speak it.
+// whether it is known at all. It has its own list of the methods that only version
+// 2 has, so that programs without version 2 do not link its messages.
 func aboutSession(method string) (session, known bool) {
 	switch method {
 	case "auth/login", "auth/logout":

@@ -109,8 +109,8 @@ func (m *mailbox) advance(n int) {
 	m.c.progressed()
 }
 
-// keep counts bytes of sent events. A finished connection takes what it keeps
-// with it.
+// keep counts the bytes of sent events that are kept. Those of a finished
+// connection are no longer counted.
 func (m *mailbox) keep(n int) {
 	m.kept += n
 	if !m.c.over {
@@ -156,8 +156,8 @@ func (m *mailbox) serve(w http.ResponseWriter, r *http.Request, me *receiver) {
 	alive := time.NewTicker(keepAlive)
 	defer alive.Stop()
 	var buf []byte
-	var seen uint64        // how far the stream is that an event waits for
-	var patience time.Time // until when it waits for the next step
+	var seen uint64        // how far the stream that an event waits for has come
+	var patience time.Time // how long it waits for the next step
 	for {
 		c.mu.Lock()
 		events, held := m.batch()

@@ -28,15 +28,15 @@ var (
 	errCut    = fmt.Errorf("the event stream was cut off: %w", io.ErrUnexpectedEOF)
 	errOver   = fmt.Errorf("the event stream of the session ended: %w", io.EOF)
 	errClosed = errors.New("the session was closed")
-	errMissed = errors.New("the event stream does not begin at its beginning")
+	errMissed = errors.New("the event stream lacks its first events")
 )
 
 // stream is one event stream of a connection.
 type stream struct {
 	c       *client
 	session string // "" for that of the connection
-	attach  bool   // the session may not be there yet: refusals pass
-	first   bool   // of its session on this connection: it begins with event 1
+	attach  bool   // the session may not exist yet, so refusals are temporary
+	first   bool   // the first stream of its session on this connection: it begins with event 1
 	ctx     context.Context
 	stop    context.CancelCauseFunc
 	opened  chan struct{} // closed when the first attempt is through
@@ -123,16 +123,16 @@ func (s *stream) awaitOthers() {
 	}
 }
 
-// receive opens the stream and reads it, retrying while that can help. Without
-// numbered events it cannot continue where it was cut: that ends the
-// connection, or the calls that wait for the stream of a session. With them it
-// should, so a server that refuses leaves a gap. It returns why it is over.
+// receive opens the stream and reads it, and retries while that can help. Without
+// numbered events it cannot continue a stream that was cut: that ends the
+// connection, or the calls that wait for the stream of a session. With numbered
+// events a server that refuses to continue leaves a gap. It returns why it ended.
 func (s *stream) receive() error {
-	ended := error(nil) // how the last attempt that got anywhere ended
+	ended := error(nil) // how the last attempt that opened the stream ended
 	for failed := 0; ; {
 		mark := s.mark.Load()
 		opened, err := s.once()
-		s.isOpen() // or as open as it gets for now
+		s.isOpen() // or cannot be opened now
 		var status *StatusError
 		refused := errors.As(err, &status)
 		switch {
@@ -152,7 +152,7 @@ func (s *stream) receive() error {
 			s.gap = s.lastID != "" && ended != io.EOF
 			return ended // the connection is over, maybe in order
 		case refused && status.Status == http.StatusConflict && s.first && s.lastID == "" && failed > 0:
-			s.lastID = beginning // the server believes in an earlier attempt
+			s.lastID = beginning // the server still knows an earlier attempt
 		case refused && !passing(status.Status) && !(ended != nil && status.Status/100 == 5) && !(s.attach && ended == nil && status.Status/100 == 4):
 			s.gap = s.lastID != "" && ended != nil
 			return err
@@ -187,7 +187,7 @@ func passing(status int) bool {
 		status == http.StatusServiceUnavailable || status == http.StatusGatewayTimeout
 }
 
-// once makes one GET request and reads what it gives.
+// once makes one GET request and reads its stream.
 func (s *stream) once() (opened bool, err error) {
 	c := s.c
 	ctx, cancel := context.WithCancel(s.ctx)
@@ -243,7 +243,7 @@ func (s *stream) once() (opened bool, err error) {
 	}
 }
 
-// take deals with one message.
+// take handles one message.
 func (s *stream) take(msg []byte) {
 	c := s.c
 	e, err := envelope.Parse(msg)

@@ -21,8 +21,8 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport"
 )
 
-// Rule says that a folder of this machine is known to the agent by another
-// name. Both are absolute.
+// Rule says that the agent knows a folder of this machine under another name.
+// Both names are absolute.
 type Rule struct {
 	Local, Remote string
 }
@@ -106,8 +106,8 @@ func (m mapping) uri(s *string) (changed bool) {
 	return true
 }
 
-// Map renames the paths in the messages of one connection, of which it remembers
-// the open calls whose results hold paths. It is safe for concurrent use.
+// Map renames the paths in the messages of one connection. It remembers the open
+// calls whose results hold paths. It is safe for concurrent use.
 type Map struct {
 	out, in mapping
 

@@ -21,7 +21,7 @@ func (m mapping) rewrite(msg []byte, member string, at object) []byte {
 	return r.edit.Result()
 }
 
-// value passes over the next value.
+// value reads the next value and maps its strings.
 func (r *rewriter) value(at shape) {
 	kind, isLeaf := at.(leaf)
 	members, isObject := at.(object)

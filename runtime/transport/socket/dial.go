@@ -68,7 +68,7 @@ func DialTCP(ctx context.Context, addr string, token access.Token, config *tls.C
 func samePeer(c *net.UnixConn, path string, others ...int) error {
 	uid, err := peerUID(c)
 	if errors.Is(err, errors.ErrUnsupported) {
-		return nil // the folder's mode has to do
+		return nil // the folder's mode must suffice
 	}
 	if err != nil {
 		return fmt.Errorf("%s: cannot identify the other end: %w", path, err)

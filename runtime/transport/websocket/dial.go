@@ -11,7 +11,7 @@ import (
 	"github.com/hermes-nvim/hermes/runtime/transport/access"
 )
 
-// StatusError reports a server that answered the handshake with something else
+// StatusError reports a server that answered the handshake with something other
 // than a WebSocket.
 type StatusError struct {
 	URL    string

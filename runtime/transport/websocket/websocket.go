@@ -163,8 +163,8 @@ func (c *conn) Write(msg []byte) error {
 	return nil
 }
 
-// ping keeps what is between the ends from taking the connection for dead, and
-// ends one whose other end is. Pongs only arrive while somebody reads.
+// ping keeps the connection alive for proxies between the ends, and ends a
+// connection whose other end is dead. Pongs only arrive while Read runs.
 func (c *conn) ping() {
 	defer close(c.pinging)
 	tick := time.NewTicker(pingEvery)
