@@ -78,7 +78,7 @@ describe("the help", function()
     for key, value in pairs(require("hermes.config").defaults) do
       local members = type(value) == "table" and not vim.islist(value) and value or {}
       if key == "host" then
-        members = { cmd = true } -- the default is nil
+        members = vim.tbl_extend("keep", { cmd = true }, members) -- its default is nil
       end
       local documented = settings:find("\n" .. key .. "[. ]")
       for member in pairs(members) do

@@ -60,6 +60,12 @@ local kinds = {
   },
   strings = { "a list of strings", list_of_strings },
   strings_by_name = { "a table of strings by name", strings_by_name },
+  url = {
+    "an address that begins with https:// or http://",
+    function(value)
+      return type(value) == "string" and value:find("^https?://[^/%s]+[^%s]*$") ~= nil
+    end,
+  },
   time = {
     "a whole number of milliseconds",
     function(value)
@@ -104,9 +110,12 @@ local options = {
   agent = "name",
   cursor = "string",
   cwd = "name",
+  file = "name",
   mcpServers = "table",
   mcp_servers = "table",
   on_done = "callback",
+  timeout = "time",
+  update = "boolean",
 }
 
 ---@param opts any

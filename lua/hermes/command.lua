@@ -90,6 +90,39 @@ local function status()
   vim.api.nvim_open_win(buf, true, { split = "below", height = math.min(#lines, 15) })
 end
 
+---Replaces the host, and stops the running one; the next call starts the new one. Without a user
+---who would wait, as in `nvim --headless +"Hermes install" +qa`, it returns at the end.
+---@param start fun(on_done: fun(err: any, installed: hermes.Installed?))
+local function replace_host(start)
+  local done = false
+  start(function(err, installed)
+    if not err and not (installed and installed.unchanged) then
+      require("hermes.rpc").stop()
+    end
+    vim.schedule(function() -- after the messages
+      done = true
+    end)
+  end)
+  if #vim.api.nvim_list_uis() == 0 then
+    vim.wait(2 ^ 31 - 1, function()
+      return done
+    end, 20)
+  end
+end
+
+---@param opts hermes.InstallOpts
+local function install(opts)
+  replace_host(function(on_done)
+    opts.on_done = function(err, installed)
+      if err then
+        require("hermes.log").show(vim.log.levels.ERROR, err.message)
+      end
+      on_done(err, installed)
+    end
+    hermes().install(opts)
+  end)
+end
+
 ---@class hermes.Subcommand
 ---@field run fun(args: string[])
 ---@field complete? fun(lead: string, before: string[]): string[] completions after some words
@@ -177,11 +210,32 @@ local subcommands = {
   },
   build = {
     run = function()
-      require("hermes.host").build(function(err)
-        if not err then
-          require("hermes.rpc").stop() -- the next call starts the new one
-        end
-      end)
+      replace_host(require("hermes.host").build)
+    end,
+  },
+  install = {
+    run = function(args)
+      install({ file = args[1] })
+    end,
+    complete = function(lead)
+      return vim.fn.getcompletion(lead, "file")
+    end,
+  },
+  update = {
+    run = function()
+      install({ update = true })
+    end,
+  },
+  clean = {
+    run = function()
+      require("hermes.rpc").stop()
+      local err = require("hermes.install").clean()
+      say(err or "the host is removed; :Hermes install or :Hermes build brings it back")
+    end,
+  },
+  version = {
+    run = function()
+      require("hermes.host").describe(say)
     end,
   },
 }

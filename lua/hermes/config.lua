@@ -90,6 +90,9 @@ M.defaults = {
     ---Command line of the host, instead of the one that Hermes finds.
     ---@type string[]?
     cmd = nil,
+    ---The address that has the folders of the releases, for `:Hermes install`. A mirror need not be
+    ---trusted.
+    url = "https://github.com/hermes-nvim/hermes/releases/download",
   },
   log = {
     level = vim.log.levels.INFO,
@@ -103,6 +106,7 @@ local open = { agents = true, handlers = true, ["permissions.rules"] = true }
 ---hermes.check.
 local types = {
   ["host.cmd"] = "command",
+  ["host.url"] = "url",
   ["log.level"] = "integer",
   ["timeouts.answer"] = "time",
   ["timeouts.cancel"] = "time",
@@ -119,7 +123,7 @@ local words = {
 ---Keys of the Rust plugin of the same name that have no meaning here. They only
 ---warn, so that its configuration still works while you migrate.
 local foreign = {
-  download = "the host is built or found, never downloaded",
+  download = "nothing is downloaded by itself; :Hermes install does it",
   distributions = "agents are installed by their own means",
   progress = "listen to the events instead",
   session = "agents keep their sessions",

@@ -60,14 +60,31 @@ end
 
 local function check_host()
   local cmd, err = require("hermes.host").command()
+  local release = require("hermes.install").release()
   if not cmd then
-    return vim.health.error(err)
+    return vim.health.error(err, {
+      "with Go: :Hermes build",
+      release and ("without: :Hermes install gets the release %s"):format(release.version),
+    })
   end
   local version, why = ask_host("version")
   if not version then
     return vim.health.error(why)
   end
-  vim.health.ok(("host %s, version %s"):format(cmd[1], version))
+  local released = release and release.version == version
+  vim.health.ok(
+    ("host %s, version %s%s"):format(
+      cmd[1],
+      version,
+      released and ", the release of this plugin" or ""
+    )
+  )
+  if release and not released and version:find("^v%d+%.%d+%.%d+$") then
+    vim.health.warn(
+      ("the host is the release %s; the plugin pins %s"):format(version, release.version),
+      "run :Hermes update"
+    )
+  end
   local running = require("hermes.rpc").info()
   if running and running.protocol ~= require("hermes.rpc").PROTOCOL then
     vim.health.error("the running host does not match the plugin", {

@@ -12,12 +12,8 @@ function M.root()
   return root
 end
 
----@return string the command that builds the host
-function M.build_command()
-  return ("cd %s && go build -trimpath -o bin/hermes ./tools/hermes"):format(
-    vim.fn.shellescape(root)
-  )
-end
+---The name of the program.
+M.program = vim.fn.has("win32") == 1 and "hermes.exe" or "hermes"
 
 ---The location of the host: setup{host={cmd}}, bin/hermes in the plugin's folder, or hermes in
 ---PATH.
@@ -31,34 +27,110 @@ function M.command()
     end
     return vim.deepcopy(cmd)
   end
-  local exe = vim.fn.has("win32") == 1 and "hermes.exe" or "hermes"
-  local own = vim.fs.joinpath(root, "bin", exe)
-  for _, program in ipairs({ own, exe }) do
+  local own = vim.fs.joinpath(M.root(), "bin", M.program)
+  for _, program in ipairs({ own, M.program }) do
     if vim.fn.executable(program) == 1 then
       return { program, "host" }
     end
   end
-  return nil, ("the host is not built; run :Hermes build (or: %s)"):format(M.build_command())
+  return nil, "the host is missing; run :Hermes build, or :Hermes install if you do not have Go"
 end
 
----Builds the host in the plugin's folder.
----@param on_done? fun(err: string?)
+---Says why the host cannot be built here. Go may fetch a newer Go by itself.
+---@param on_done fun(problem: string?)
+local function check_go(on_done)
+  local needed ---@type string
+  for line in io.lines(vim.fs.joinpath(root, "go.mod")) do
+    needed = needed or line:match("^go (%d+%.%d+)")
+  end
+  local problem = ("Go %s or newer is not in PATH"):format(needed)
+  if vim.fn.executable("go") ~= 1 then
+    return on_done(problem)
+  end
+  vim.system({ "go", "env", "GOVERSION" }, { cwd = root, text = true }, function(out)
+    vim.schedule(function()
+      local version = out.stdout:match("%d+%.%d+[%d.]*")
+      if out.code ~= 0 then
+        on_done(("%s: %s"):format(problem, vim.trim(out.stderr)))
+      elseif version and vim.version.lt(version, needed) then
+        on_done(("%s, only Go %s"):format(problem, version))
+      else
+        on_done(nil)
+      end
+    end)
+  end)
+end
+
+---Builds the host in the plugin's folder. Without Go, installs the release.
+---@param on_done? fun(err: string?, installed: hermes.Installed?)
 function M.build(on_done)
   local log = require("hermes.log")
   on_done = on_done or function() end
-  if vim.fn.executable("go") ~= 1 then
-    local err = "building the host needs Go 1.26 or newer in PATH"
-    log.notify(vim.log.levels.ERROR, err)
-    return on_done(err)
+  local function finish(err)
+    log.notify(err and vim.log.levels.ERROR or vim.log.levels.INFO, err or "the host is built")
+    on_done(err)
   end
-  log.notify(vim.log.levels.INFO, "building the host …")
-  local cmd = { "go", "build", "-trimpath", "-o", "bin/", "./tools/hermes" }
-  vim.system(cmd, { cwd = root, text = true }, function(out)
-    vim.schedule(function()
-      local err = out.code ~= 0 and ("go build failed: " .. vim.trim(out.stderr)) or nil
-      log.notify(err and vim.log.levels.ERROR or vim.log.levels.INFO, err or "the host is built")
-      on_done(err)
+  check_go(function(problem)
+    if problem then
+      log.notify(vim.log.levels.WARN, problem .. "; installing the host instead of building it")
+      require("hermes.install").start({
+        update = true,
+        on_done = function(err, result)
+          if err then
+            log.show(vim.log.levels.ERROR, err.message)
+          end
+          on_done(err and err.message, result)
+        end,
+      })
+      return
+    end
+    log.notify(vim.log.levels.INFO, "building the host …")
+    local cmd = { "go", "build", "-trimpath", "-o", "bin/", "./tools/hermes" }
+    vim.system(cmd, { cwd = root, text = true }, function(out)
+      vim.schedule(function()
+        finish(out.code ~= 0 and ("go build failed: " .. vim.trim(out.stderr)) or nil)
+      end)
     end)
+  end)
+end
+
+---What a program prints, or nil if it fails.
+---@param cmd string[]
+---@param on_done fun(text: string?)
+local function output_of(cmd, on_done)
+  local ok = pcall(vim.system, cmd, { text = true, timeout = 5000 }, function(out)
+    vim.schedule(function()
+      on_done(out.code == 0 and vim.trim(out.stdout) or nil)
+    end)
+  end)
+  if not ok then
+    on_done(nil)
+  end
+end
+
+---Says which versions are here.
+---@param on_done fun(text: string)
+function M.describe(on_done)
+  local git = { "git", "--git-dir", vim.fs.joinpath(root, ".git"), "--work-tree", root }
+  vim.list_extend(git, { "describe", "--tags", "--always", "--dirty" })
+  output_of(git, function(checkout)
+    local release = require("hermes.install").release()
+    local cmd = M.command()
+    local function finish(host)
+      on_done(
+        ("plugin %s, host %s, protocol %d, Neovim %s"):format(
+          checkout or release and release.version or "unknown",
+          host or cmd and "does not run" or "missing",
+          require("hermes.rpc").PROTOCOL,
+          vim.version()
+        )
+      )
+    end
+    if cmd then
+      output_of({ cmd[1], "version" }, finish)
+    else
+      finish()
+    end
   end)
 end
 

@@ -442,6 +442,14 @@ local function params_of(params, who)
     or require("hermes.check").need(params, "table", who, "the params", 3)
 end
 
+---Install the host of the release that this version of the plugin pins, without Go. :Hermes update
+---and :Hermes build call it, too; nothing is ever downloaded without such a call.
+---@param opts? hermes.InstallOpts
+---@return string id
+function M.install(opts)
+  return require("hermes.install").start(options(opts, "install"))
+end
+
 ---Call any method of an agent, including extensions.
 ---@param agent? string nil: the agent of the session, or the one used last
 ---@param method string

@@ -36,7 +36,7 @@ var api = strings.Fields(`
 
 // Members of vim that do, at any depth, and those of the standard library.
 var members = strings.Fields(`
-	vim.ui.input vim.ui.select vim.ui.open vim.paste vim.system vim.uv.spawn vim.loop.spawn
+	vim.ui.input vim.ui.select vim.ui.open vim.paste vim.system vim.uv.spawn uv.spawn vim.loop.spawn
 	vim.uri_to_bufnr vim.snippet.expand vim.keymap.set vim.treesitter vim.filetype vim.lsp.util vim.secure
 	io.popen os.execute package.loadlib`)
 
@@ -254,12 +254,16 @@ func assignsConstant(code []token, i int) bool {
 
 // meant are uses of a sink that are safe, with the reason: the file and line.
 var meant = map[string]string{
-	`lua/hermes/command.lua: or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")`:      "the user types it",
-	`lua/hermes/command.lua: return vim.fn.getcompletion(lead, "dir")`:                                  "the user types it",
-	`lua/hermes/command.lua: local buf = vim.fn.bufadd(require("hermes.log").host_path())`:              "a file of Hermes",
-	`lua/hermes/host.lua: vim.system(cmd, { cwd = root, text = true }, function(out)`:                   "builds the host, no shell",
-	`lua/hermes/health.lua: return vim.system({ cmd[1], ... }, { text = true, timeout = 5000 }):wait()`: "asks the host that setup names, no shell",
-	`lua/hermes/rpc.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                  "a list: the host that setup names, no shell",
+	`lua/hermes/command.lua: or vim.fn.getcompletion(lead, #before == 1 and "shellcmd" or "file")`:             "the user types it",
+	`lua/hermes/command.lua: return vim.fn.getcompletion(lead, "dir")`:                                         "the user types it",
+	`lua/hermes/command.lua: local buf = vim.fn.bufadd(require("hermes.log").host_path())`:                     "a file of Hermes",
+	`lua/hermes/command.lua: return vim.fn.getcompletion(lead, "file")`:                                        "the user types it",
+	`lua/hermes/host.lua: vim.system(cmd, { cwd = root, text = true }, function(out)`:                          "builds the host, no shell",
+	`lua/hermes/host.lua: vim.system({ "go", "env", "GOVERSION" }, { cwd = root, text = true }, function(out)`: "asks Go for its version, no shell",
+	`lua/hermes/host.lua: local ok = pcall(vim.system, cmd, { text = true, timeout = 5000 }, function(out)`:    "asks git and the host for their versions, no shell",
+	`lua/hermes/install.lua: handle, problem = vim.uv.spawn(cmd[1], {`:                                         "curl, tar and the verified host, no shell",
+	`lua/hermes/health.lua: return vim.system({ cmd[1], ... }, { text = true, timeout = 5000 }):wait()`:        "asks the host that setup names, no shell",
+	`lua/hermes/rpc.lua: local ok, ch = pcall(vim.fn.jobstart, cmd, {`:                                         "a list: the host that setup names, no shell",
 
 	`lua/hermes/buffer.lua: return vim.cmd(all)`: "a table without texts",
 	`lua/hermes/buffer.lua: vim.cmd({`:           "a table without texts: writes the current buffer",
@@ -280,10 +284,9 @@ var meant = map[string]string{
 	`examples/chat.lua: vim.fn.prompt_setinterrupt(buf, cancel)`:                "a function",
 	`examples/chat.lua: vim.keymap.set("n", "<C-c>", cancel, { buffer = buf })`: "a function",
 
-	`README.md: vim.cmd.sbuffer(buf)`:                                                  "the number of a buffer",
-	`doc/hermes.txt: vim.cmd.sbuffer(buf)`:                                             "the number of a buffer",
-	`doc/hermes.txt: vim.keymap.set("n", key, function()`:                              "the number of an option, or q",
-	`doc/hermes.txt: vim.system({ "make", "build" }, { cwd = args.data.path }):wait()`: "the folder of the plugin, no shell",
+	`README.md: vim.cmd.sbuffer(buf)`:                     "the number of a buffer",
+	`doc/hermes.txt: vim.cmd.sbuffer(buf)`:                "the number of a buffer",
+	`doc/hermes.txt: vim.keymap.set("n", key, function()`: "the number of an option, or q",
 }
 
 // sources are the Lua files and examples that users run, by name.
